@@ -1,0 +1,94 @@
+# Basanite. `make help` lists what can be made. Needs python3 (3.11 or newer) and make; the rest is fetched into .venv.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+INSTALL := $(PIP) install -c constraints.txt
+BASE := $(VENV)/.installed-base
+DEV := $(VENV)/.installed-dev
+BROWSERS := chromium chromium-browser google-chrome
+PYTEST := $(BIN)/python -m pytest -n auto --dist loadfile
+
+# Where CI says so, a test that needs a browser fails without one instead of being skipped.
+export BASANITE_BROWSER := $(if $(filter true 1,$(CI)),required,optional)
+
+.DEFAULT_GOAL := help
+.PHONY: help setup check test test-all test-gpu demo docs bench conformance clean browser
+
+help: ## list these targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: $(DEV) ## install everything that working on Basanite needs, into .venv
+
+check: $(DEV) ## the gates, in under a minute: format, lint, types, layers, repository, registry
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy -p basanite -p tools
+	$(BIN)/lint-imports --no-logo
+	$(BIN)/python -m tools.check_repository
+	$(BIN)/python -m pytest -q tests/test_registry.py
+
+test: check browser ## the gates and all tests but the slow ones; writes build/requirements.json
+	$(PYTEST) -m "not slow and not gpu"
+
+test-all: check browser ## the same with the slow tests
+	$(PYTEST) -m "not gpu"
+
+test-gpu: $(DEV) ## the tests that need an accelerator
+	@$(BIN)/python -m pytest -m gpu; code=$$?; \
+	if [ $$code -eq 5 ]; then echo "no GPU tests yet"; else exit $$code; fi
+
+demo: $(BASE) ## run the example season
+	$(BIN)/basanite demo
+
+docs: $(DEV) ## check the documentation: links, anchors, and every example run
+	$(PYTEST) -q tests/test_docs.py
+	@echo "The documentation starts at README.md; its pages are under docs/."
+
+bench: $(DEV) ## measure against peers on the same data and print the ratios
+	$(BIN)/python benchmarks/clir.py
+
+conformance: $(DEV) ## which requirements are proven (ARGS="--verbose", "--strict", "--require M29 M28")
+	@$(BIN)/python -m tools.conformance $(ARGS)
+
+clean: ## remove build outputs and caches (.venv stays)
+	rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	find src tests tools -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+	  found="$$($(PYTHON) --version 2>&1 | head -n 1)"; \
+	  echo "Basanite needs Python 3.11 or newer; $(PYTHON) says: $$found"; \
+	  echo "Name another one: make $(or $(MAKECMDGOALS),setup) PYTHON=python3.12"; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
+	  echo "$(PYTHON) cannot make a virtual environment. On Debian and Ubuntu type:"; \
+	  echo "    sudo apt-get install python3-venv"; \
+	  echo "or, where uv is installed:  uv venv --seed $(VENV)"; exit 1; }
+	@echo "Making $(VENV) with $$($(PYTHON) --version)"
+	@$(PYTHON) -m venv $(VENV)
+
+# The build backend is installed from constraints.txt too, so that nothing outside that list decides what we get.
+$(BASE): constraints.txt pyproject.toml | $(BIN)/python
+	@echo "Installing Basanite into $(VENV): about 540 MB, a minute or so"
+	@$(INSTALL) hatchling editables
+	@$(INSTALL) --no-build-isolation -e .
+	@touch $@
+
+$(DEV): constraints.txt pyproject.toml | $(BIN)/python
+	@echo "Installing Basanite and the tools to work on it into $(VENV): about 960 MB, some minutes"
+	@$(INSTALL) hatchling editables
+	@$(INSTALL) --no-build-isolation -e '.[dev]'
+	@touch $(BASE) $@
+
+# Debian's Chromium, where there is none and we may install it; otherwise it is said what will not be run.
+browser:
+	@for name in $(BROWSERS); do command -v $$name >/dev/null && exit 0; done; \
+	as_root=; [ "$$(id -u)" -eq 0 ] || as_root="sudo -n"; \
+	if command -v apt-get >/dev/null && $$as_root true 2>/dev/null; then \
+	  echo "Installing chromium for the tests that need a browser"; \
+	  $$as_root apt-get update -qq && $$as_root apt-get install -y -qq chromium >/dev/null && exit 0; \
+	fi; \
+	echo "There is no browser ($(BROWSERS)) and it cannot be installed from here."; \
+	if [ "$(BASANITE_BROWSER)" = required ]; then echo "The tests marked 'browser' will fail, since CI is set."; \
+	else echo "The tests marked 'browser' are skipped."; fi

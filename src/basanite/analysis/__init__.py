@@ -1,0 +1,1 @@
+"""Analysis: from rows per unit to values with intervals, breakdowns, comparisons and rankings."""

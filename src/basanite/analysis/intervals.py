@@ -1,0 +1,234 @@
+"""Intervals by resampling units: all draws are matrix products, and an interval we cannot stand behind is not given.
+
+The rules are those of S-13: fewer than 15 drawn units, fewer than 5 that carry the value, or more than 5 % undefined
+draws give a value with a flag; an interval never has width zero and never excludes its own estimate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from statistics import NormalDist
+
+import numpy as np
+from numpy.typing import NDArray
+
+from basanite.analysis.resampling import BLOCK, Frame, Job, frame_of, portion_of, resampled, values_of
+from basanite.analysis.results import Design, Value
+from basanite.errors import SettingError
+from basanite.kernel import Metric, Rows, Scores, UnitRows
+
+FEWEST_UNITS = 15
+FEWEST_CARRIERS = 5
+MOST_UNDEFINED = 0.05
+FEWEST_BCA_DRAWS = 5_000
+NARROW = 1e-10
+"""Published values have 10 significant digits; an interval narrower than that has no width."""
+
+TOO_FEW = "too few for an interval"
+UNDEFINED = "undefined"
+UNDEFINED_DRAWS = "no interval: more than 5 % of the draws are undefined"
+NO_WIDTH = "no interval: every draw gives the same value"
+WIDENED = "interval widened to hold the estimate"
+OPTIMISTIC = "optimistic: chosen with the truth in hand"
+PERCENTILE_INSTEAD = "percentile interval instead of BCa: "
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Span:
+    """The two ends of an interval, or none; why it is as it is; and how many draws were undefined."""
+
+    low: float | None
+    high: float | None
+    flags: tuple[str, ...] = ()
+    undefined: int = 0
+
+
+def values(scores: Scores, design: Design) -> dict[str, Value]:
+    """The value of every metric of a system, with its interval; metrics of one table share every product."""
+    found: dict[str, Value] = {}
+    for table, metrics in tables_of(scores):
+        whole = tuple(metric for metric in metrics if metric.overall)
+        if whole:
+            frame = frame_of(table)
+            portion = replace(portion_of(frame, table.rows), redrawn=table.redrawn)
+            found |= assess(frame, [Job(portion, whole, table.columns)], design)[0]
+    return {
+        metric.name: _labelled(scores, metric, found[metric.name]) for metric in scores.metrics if metric.name in found
+    }
+
+
+def tables_of(scores: Scores) -> list[tuple[UnitRows, tuple[Metric, ...]]]:
+    """The distinct tables of a system, each with the metrics that read it."""
+    groups: dict[int, list[Metric]] = {}
+    tables = {metric.name: scores.tables[metric.name] for metric in scores.metrics if metric.name in scores.tables}
+    for name, table in tables.items():
+        groups.setdefault(id(table.rows), []).append(scores.metric(name))
+    return [(tables[metrics[0].name], tuple(metrics)) for metrics in groups.values()]
+
+
+def interval(metric: Metric, table: UnitRows, design: Design) -> Value:
+    """The value of one metric on one table, with its interval."""
+    frame = frame_of(table)
+    return assess(frame, [Job(portion_of(frame, table.rows), (metric,), table.columns)], design)[0][metric.name]
+
+
+def assess(frame: Frame, jobs: Sequence[Job], design: Design) -> list[dict[str, Value]]:
+    """The values of all metrics of each job, with intervals; portions too small for any are not drawn at all."""
+    enough = [[not too_few(metric, job) for metric in job.metrics] for job in jobs]
+    drawn = [job for job, ok in zip(jobs, enough, strict=True) if any(ok)]
+    draws = iter(resampled(frame, drawn, draws=design.draws, seed=design.seed)) if drawn else iter(())
+    return [_assessed(job, ok, next(draws) if any(ok) else None, design) for job, ok in zip(jobs, enough, strict=True)]
+
+
+def too_few(metric: Metric, job: Job) -> bool:
+    """Whether there are too few drawn units, or too few that carry the value, for an interval (S-13)."""
+    rows = job.portion.rows
+    return len(rows) < FEWEST_UNITS or carriers(metric, rows, job.columns) < FEWEST_CARRIERS
+
+
+def carriers(metric: Metric, rows: Rows, columns: Sequence[str]) -> int:
+    """How many rows carry the metric's value: those with something in its carrier column, or all of them."""
+    if metric.carrier is None or metric.carrier not in columns:
+        return len(rows)
+    return int(np.count_nonzero(rows[:, list(columns).index(metric.carrier)]))
+
+
+def span(estimate: float, draws: Floats, tails: tuple[float, float]) -> Span:
+    """The interval between two tails of the defined draws, wide enough to hold its own estimate.
+
+    >>> span(2.0, np.arange(5.0), (0.25, 0.75))
+    Span(low=1.0, high=3.0, flags=(), undefined=0)
+    """
+    defined = draws[np.isfinite(draws)]
+    undefined = draws.size - defined.size
+    if undefined > MOST_UNDEFINED * draws.size:
+        return Span(None, None, (UNDEFINED_DRAWS,), undefined)
+    low, high = (float(bound) for bound in np.quantile(defined, tails))
+    outside = max(low - estimate, estimate - high) > NARROW * abs(estimate)
+    low, high = min(low, estimate), max(high, estimate)
+    if high - low <= NARROW * max(abs(low), abs(high)):
+        return Span(None, None, (NO_WIDTH,), undefined)
+    return Span(low, high, (WIDENED,) if outside else (), undefined)
+
+
+def tails_of(level: float) -> tuple[float, float]:
+    """The two tails of a central interval."""
+    return (1 - level) / 2, (1 + level) / 2
+
+
+def jackknife(metric: Metric, rows: Rows) -> Floats:
+    """The value without each row in turn.
+
+    >>> from basanite.kernel import Metric
+    >>> mean = Metric("mean", "", "", "", len, lambda sums: sums[..., 0] / sums[..., 1])
+    >>> jackknife(mean, np.array([[1.0, 1], [2, 1], [6, 1]])).tolist()
+    [4.0, 3.5, 1.5]
+    """
+    total = rows.sum(axis=0)
+    step = max(1, BLOCK // rows.shape[1])
+    parts = [values_of(metric, total - rows[start : start + step]) for start in range(0, len(rows), step)]
+    return np.concatenate(parts)
+
+
+def bca_tails(estimate: float, draws: Floats, left_out: Floats, level: float) -> tuple[float, float] | str:
+    """The tails that correct for bias and skewness (Efron 1987), or the reason why there are none (S-13)."""
+    slack = NARROW * abs(estimate)
+    below, above = np.mean(draws < estimate - slack), np.mean(draws > estimate + slack)
+    if draws.size < FEWEST_BCA_DRAWS:
+        return f"BCa needs {FEWEST_BCA_DRAWS:,} draws"
+    if not below or not above:
+        return "all draws lie on one side of the estimate"
+    acceleration = _acceleration(left_out)
+    if acceleration is None:
+        return "the jackknife is constant or undefined"
+    bias = NormalDist().inv_cdf(float(below + (1 - below - above) / 2))
+    return _shifted_tails(bias, acceleration, level)
+
+
+def exact_bounds(share: float, trials: int, level: float) -> tuple[float, float]:
+    """The exact binomial interval of Clopper and Pearson (1934) for a share of a number of trials.
+
+    >>> [round(bound, 4) for bound in exact_bounds(0.0, 20, 0.95)]
+    [0.0, 0.1684]
+    """
+    from scipy.special import betaincinv  # here, because few runs need it and it is slow to load
+
+    hits, (low, high) = share * trials, tails_of(level)
+    return (
+        float(betaincinv(hits, trials - hits + 1, low)) if hits > 0 else 0.0,
+        float(betaincinv(hits + 1, trials - hits, high)) if hits < trials else 1.0,
+    )
+
+
+def check_design(design: Design) -> Design:
+    """The same design, if we know its interval method and adjustment."""
+    for name, known in (("interval", ("percentile", "bca")), ("adjustment", ("holm", "romano-wolf"))):
+        if getattr(design, name) not in known:
+            raise SettingError(f"No {name} is called {getattr(design, name)!r}: use {' or '.join(known)}.")
+    if not (0 < design.level < 1 and 0 < design.alpha < 1 and design.draws > 0):
+        raise SettingError("Use a level and an alpha between 0 and 1, and at least one draw.")
+    return design
+
+
+def _assessed(job: Job, enough: Iterable[bool], draws: Rows | None, design: Design) -> dict[str, Value]:
+    """The values of one job's metrics from their draws."""
+    portion, found = job.portion, {}
+    for number, (metric, ok) in enumerate(zip(job.metrics, enough, strict=True)):
+        estimate = float(values_of(metric, portion.total))
+        bounds = Span(None, None, (TOO_FEW,))
+        if not np.isfinite(estimate):
+            bounds = Span(None, None, (UNDEFINED,) if np.isnan(estimate) else ("infinite",))
+        elif ok and draws is not None:
+            bounds = _bounds(metric, job, estimate, draws[number], design)
+        found[metric.name] = Value(estimate, bounds.low, bounds.high, portion.units, bounds.undefined, bounds.flags)
+    return found
+
+
+def _bounds(metric: Metric, job: Job, estimate: float, draws: Floats, design: Design) -> Span:
+    """The interval by the design's method; the exact binomial one where a share would have no width (S-13)."""
+    flags: tuple[str, ...] = ()
+    tails: tuple[float, float] | str = tails_of(design.level)
+    if design.interval == "bca":
+        tails = bca_tails(estimate, draws[np.isfinite(draws)], jackknife(metric, job.portion.rows), design.level)
+    if isinstance(tails, str):
+        flags, tails = (PERCENTILE_INSTEAD + tails,), tails_of(design.level)
+    found = span(estimate, draws, tails)
+    if found.flags == (NO_WIDTH,):
+        return _exact_span(metric, job, estimate, design.level, found)
+    return replace(found, flags=flags + found.flags)
+
+
+def _exact_span(metric: Metric, job: Job, estimate: float, level: float, narrow: Span) -> Span:
+    """The exact binomial bound over the units that carry it where the metric is a share, else no interval."""
+    if not metric.proportion or not -NARROW <= estimate <= 1 + NARROW:
+        return narrow
+    trials = carriers(metric, job.portion.rows, job.columns)
+    low, high = exact_bounds(min(max(estimate, 0.0), 1.0), trials, level)
+    return replace(narrow, low=low, high=high, flags=(f"exact binomial bound over {trials} units",))
+
+
+def _acceleration(left_out: Floats) -> float | None:
+    """The skewness of the jackknife over 6; None where it has none."""
+    pulls = left_out.mean() - left_out
+    spread = float(np.sum(pulls**2))
+    if not np.isfinite(spread) or spread <= float(NARROW * np.abs(left_out).max()) ** 2:
+        return None
+    return float(np.sum(pulls**3) / (6 * spread**1.5))
+
+
+def _shifted_tails(bias: float, acceleration: float, level: float) -> tuple[float, float] | str:
+    normal = NormalDist()
+    moved = [bias + normal.inv_cdf(tail) for tail in tails_of(level)]
+    if any(acceleration * step >= 1 for step in moved):
+        return "the correction has no solution"
+    low, high = (normal.cdf(bias + step / (1 - acceleration * step)) for step in moved)
+    return low, high
+
+
+def _labelled(scores: Scores, metric: Metric, value: Value) -> Value:
+    """The value with what its task says of it."""
+    flags = (*scores.flags.get(metric.name, ()), *((OPTIMISTIC,) if metric.optimistic else ()), *value.flags)
+    return replace(value, flags=tuple(dict.fromkeys(flags)), parts=dict(scores.parts.get(metric.name, {})))

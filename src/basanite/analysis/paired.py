@@ -1,0 +1,356 @@
+"""Two systems on the same units: is the one better, and by how much?
+
+The test swaps the two systems on random units; its null is that on each unit they could change places (S-12). Swaps
+leave the middle of the two sums where it is, so every draw is `middle +- half the signed sum of gaps`, and a unit's
+pull (the step between the two sides of the middle that its gap alone makes) just changes its sign. Pulls are the
+linearised contributions that studentise the statistic, and where the metric is linear they are the statistic.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+
+from basanite.analysis.intervals import NARROW, TOO_FEW, Floats, Span, span, tails_of, too_few
+from basanite.analysis.resampling import (
+    BLOCK,
+    Frame,
+    Job,
+    Numbers,
+    Portion,
+    all_signs,
+    frame_of,
+    portion_of,
+    resampled,
+    sign_blocks,
+    values_of,
+)
+from basanite.analysis.results import Design, Difference
+from basanite.errors import BasaniteError
+from basanite.kernel import Metric, Rows, UnitRows
+
+DOMINANT = 0.2
+MOVED = 10
+
+
+class IncomparableError(BasaniteError):
+    """Two results that were not made from the same units by the same rules cannot be compared."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One system on one metric: its rows by drawn unit, and its value in every draw of the shared weights."""
+
+    system: str
+    metric: Metric
+    table: UnitRows
+    frame: Frame
+    portion: Portion
+    draws: Floats
+    value: float
+
+
+@dataclass(frozen=True)
+class Contest:
+    """Two entries: the middle of their sums, the gap between their rows on each drawn unit, and each gap's pull."""
+
+    first: Entry
+    second: Entry
+    middle: Rows = field(repr=False)
+    gaps: Rows = field(repr=False)
+    pulls: Floats = field(repr=False)
+
+    @property
+    def observed(self) -> float:
+        """The difference as it is: first minus second."""
+        return self.first.value - self.second.value
+
+    @property
+    def rows(self) -> tuple[Rows, Rows]:
+        """The rows of both systems by drawn unit."""
+        return self.first.portion.rows, self.second.portion.rows
+
+    @cached_property
+    def linear(self) -> bool:
+        """Whether pulls add up to the difference, so that flipping them is as good as swapping rows (S-12)."""
+        rest = abs(float(self.pulls.sum()) - self.observed)
+        return self.first.metric.linear and rest <= NARROW * float(np.abs(self.pulls).sum())
+
+    @cached_property
+    def moving(self) -> Numbers:
+        """Which drawn units make a difference when swapped."""
+        return np.flatnonzero(self.pulls if self.linear else self.gaps.any(axis=1)).astype(np.int64)
+
+    @property
+    def identical(self) -> bool:
+        """Whether no swap could change anything."""
+        return not self.gaps.any() or (self.observed == 0 and not self.pulls.any())
+
+
+def difference(
+    metric: Metric,
+    first: UnitRows,
+    second: UnitRows,
+    *,
+    design: Design,
+    draws: int | None = None,
+    names: tuple[str, str] = ("first", "second"),
+) -> Difference:
+    """First minus second on one metric, with its interval, p of the sign-flip test, and verdict."""
+    entries = enter([(name, table, (metric,)) for name, table in zip(names, (first, second), strict=True)], design)
+    found = differences([(entries[0], entries[1])], draws=draws or design.test_draws, design=design)
+    return judged(found[0], metric, alpha=design.alpha)
+
+
+def between_levels(
+    metric: Metric, table: UnitRows, factor: str, levels: tuple[str, str], *, design: Design
+) -> Difference:
+    """Two levels of an item factor, over the units that both have, which is the only fair comparison (S-9)."""
+    first, second = (table.levels[factor][level] for level in levels)
+    shared, *places = np.intersect1d(first.index, second.index, return_indices=True)
+    one, other = (_restricted(table, shared, part.rows[at]) for part, at in zip((first, second), places, strict=True))
+    return difference(metric, one, other, design=design, names=levels)
+
+
+def enter(systems: Iterable[tuple[str, UnitRows, tuple[Metric, ...]]], design: Design) -> list[Entry]:
+    """Entries of systems with their tables and metrics; all with the same units share one matrix of weights."""
+    entries: list[Entry] = []
+    groups: dict[tuple[str, int], list[tuple[str, UnitRows, Frame, Job]]] = {}
+    for system, table, metrics in systems:
+        frame = frame_of(table)
+        job = Job(portion_of(frame, table.rows), metrics, table.columns)
+        groups.setdefault(frame.key, []).append((system, table, frame, job))
+    for group in groups.values():
+        entries += _entered(group, design)
+    return entries
+
+
+def differences(pairs: Sequence[tuple[Entry, Entry]], *, draws: int, design: Design) -> list[Difference]:
+    """The difference of every pair, with one matrix of signs for all; p is not adjusted and the verdict is open."""
+    contests = [contest(first, second) for first, second in pairs]
+    p_values = tested(contests, draws=draws, seed=design.seed)
+    return [_difference(one, p, draws, design) for one, p in zip(contests, p_values, strict=True)]
+
+
+def contest(first: Entry, second: Entry) -> Contest:
+    """Two systems lined up unit by unit; refused if they do not have the same units."""
+    _check_units(first, second)
+    gaps = first.portion.rows - second.portion.rows
+    middle = (first.portion.total + second.portion.total) / 2
+    return Contest(first, second, middle, gaps, pulls(first.metric, middle, gaps))
+
+
+def pulls(metric: Metric, middle: Rows, gaps: Rows) -> Floats:
+    """How far each gap alone pulls two systems apart that start from the middle; undefined pulls are 0."""
+    step = max(1, BLOCK // max(1, gaps.shape[1]))
+    halves = [gaps[start : start + step] / 2 for start in range(0, len(gaps), step)]
+    steps = [_apart(metric, middle, half) for half in halves]
+    return np.nan_to_num(np.concatenate(steps), posinf=0.0, neginf=0.0) if steps else np.zeros(0)
+
+
+def tested(contests: Sequence[Contest], *, draws: int, seed: int) -> list[float]:
+    """Two-sided p of every contest: exact where all splits are no more than `draws`, else from shared random signs."""
+    found = {number: _certain(one, draws) for number, one in enumerate(contests)}
+    open_ = [number for number, p in found.items() if p is None]
+    for key in {contests[number].first.frame.key for number in open_}:
+        group = [number for number in open_ if contests[number].first.frame.key == key]
+        found |= dict(zip(group, _sampled([contests[number] for number in group], draws, seed), strict=True))
+    return [p for p in found.values() if p is not None]
+
+
+def smallest_p(one: Contest, draws: int) -> float:
+    """The smallest p the test can give: two of all splits (both signs), or one of the draws with the observed one."""
+    moving = len(one.moving)
+    return min(1.0, 2.0 ** (1 - moving)) if 2**moving <= draws else 1 / (draws + 1)
+
+
+def judged(found: Difference, metric: Metric, *, alpha: float, family: int = 1) -> Difference:
+    """The same difference with its verdict by the adjusted p, open where S-12 says so."""
+    if found.verdict in ("identical", "undefined"):
+        return found
+    doubts = list(_doubts(found, alpha, family))
+    if doubts:
+        return replace(found, verdict="undecided", note="; ".join(filter(None, [found.note, *doubts])))
+    if found.p_adjusted > alpha:
+        return replace(found, verdict="no difference shown")
+    return replace(found, verdict=better(found.difference, metric))
+
+
+def better(gap: float, metric: Metric) -> str:
+    """Which of two systems is better if first minus second is `gap`."""
+    if metric.best == "none":
+        return "different"
+    return "first" if (gap > 0) == (metric.best == "high") else "second"
+
+
+def same_rule(first: Metric, second: Metric) -> bool:
+    """Whether two systems' rows mean the same: a metric whose settings come from the submission cannot be swapped."""
+    if first.settings.keys() != second.settings.keys():
+        return False
+    return all(np.array_equal(setting, second.settings[key]) for key, setting in first.settings.items())
+
+
+def _doubts(found: Difference, alpha: float, family: int) -> Iterator[str]:
+    """Why no verdict can be given."""
+    if found.dominant:
+        yield f"more than {DOMINANT:.0%} of the squared differences come from {found.dominant}"
+    if found.smallest_p * family > alpha:
+        yield f"too few units differ: no adjusted p below {min(1.0, found.smallest_p * family):.3g} is possible"
+    if found.low is not None and found.high is not None and (found.p <= alpha) == (found.low <= 0 <= found.high):
+        yield f"p and interval disagree: p {found.p:.3g}, interval {found.low:.4g} to {found.high:.4g}"
+
+
+def _entered(group: Sequence[tuple[str, UnitRows, Frame, Job]], design: Design) -> Iterator[Entry]:
+    jobs = [job for *_, job in group]
+    draws = resampled(group[0][2], jobs, draws=design.draws, seed=design.seed)
+    for (system, table, frame, job), outcomes in zip(group, draws, strict=True):
+        for metric, outcome in zip(job.metrics, outcomes, strict=True):
+            value = float(values_of(metric, job.portion.total))
+            yield Entry(system, metric, table, frame, job.portion, outcome, value)
+
+
+def _certain(one: Contest, draws: int) -> float | None:
+    """The p that needs no random signs: of an undefined difference, identical systems, or all splits."""
+    if not np.isfinite(one.observed):
+        return float("nan")
+    if one.identical:
+        return 1.0
+    moving = one.moving
+    if 2 ** len(moving) > draws:
+        return None
+    patterns, step = all_signs(len(moving)), max(1, BLOCK // max(1, one.gaps.shape[1]))
+    blocks = [patterns[start : start + step] for start in range(0, len(patterns), step)]
+    return sum(_exceeding(one, block @ one.pulls[moving], _sums(one, block)) for block in blocks) / len(patterns)
+
+
+def _sums(one: Contest, patterns: Rows) -> dict[int, Rows]:
+    """The signed sums of both systems' rows over the units that move."""
+    return {} if one.linear else {id(rows): patterns @ rows[one.moving] for rows in one.rows}
+
+
+def _sampled(contests: Sequence[Contest], draws: int, seed: int) -> list[float]:
+    """p from random signs: the observed split is itself a possible draw, so never 0."""
+    frame = contests[0].first.frame
+    together = np.stack([one.pulls for one in contests], axis=1)
+    tables = {id(rows): rows for one in contests if not one.linear for rows in one.rows}
+    columns = sum(rows.shape[1] for rows in tables.values())
+    exceeding = np.zeros(len(contests), dtype=np.int64)
+    for block in sign_blocks(frame.size, draws=draws, seed=seed, kind=frame.kind, columns=columns // 4):
+        shifts, sums = block @ together, {key: block @ rows for key, rows in tables.items()}
+        exceeding += [_exceeding(one, shifts[:, place], sums) for place, one in enumerate(contests)]
+    return [float(count + 1) / (draws + 1) for count in exceeding]
+
+
+def _exceeding(one: Contest, shifts: Floats, sums: Mapping[int, Rows]) -> int:
+    """How many draws are as far apart as observed, in their own standard errors; undefined draws count too."""
+    first, second = (id(rows) for rows in one.rows)
+    apart = shifts if one.linear else _apart(one.first.metric, one.middle, (sums[first] - sums[second]) / 2)
+    slack = NARROW * float(np.abs(one.pulls).sum())
+    spread, own = _spread(one.pulls, shifts), _spread(one.pulls, one.pulls.sum())
+    return int(np.count_nonzero(~((np.abs(apart) + slack) * own < abs(one.observed) * spread)))
+
+
+def _apart(metric: Metric, middle: Rows, half: Rows) -> Floats:
+    """The difference of two systems that lie as far on either side of the middle; infinite ones have none."""
+    with np.errstate(invalid="ignore"):
+        return values_of(metric, middle + half) - values_of(metric, middle - half)
+
+
+def _spread(pulls: Floats, shifts: Floats) -> Floats:
+    """The standard error of the shifts, but for a constant; what rounding leaves of nothing is nothing."""
+    squares = float(np.sum(pulls**2))
+    if squares == 0:
+        return np.ones_like(shifts)
+    left = squares - shifts**2 / len(pulls)
+    return np.sqrt(np.where(left < NARROW * squares, 0.0, left))
+
+
+def _difference(one: Contest, p: float, draws: int, design: Design) -> Difference:
+    names = one.first.metric.name, one.first.system, one.second.system
+    if np.isnan(p):
+        unsure = [entry.system for entry in (one.first, one.second) if not np.isfinite(entry.value)]
+        note = f"the value of {' and '.join(unsure)} is undefined"
+        return Difference(*names, float("nan"), None, None, p, p, "undefined", note)
+    if one.identical:
+        return Difference(*names, 0.0, None, None, 1.0, 1.0, "identical", "the same on every unit")
+    bounds, (units, shares) = _bounds(one, design), _unit_pulls(one)
+    far = np.argsort(-np.abs(shares), kind="stable")[:MOVED]
+    return Difference(
+        *names,
+        one.observed,
+        bounds.low,
+        bounds.high,
+        p,
+        p,
+        "no difference shown",
+        "; ".join(bounds.flags),
+        moved=tuple((units[place], float(shares[place])) for place in far if shares[place]),
+        dominant=_dominant(one, units, shares),
+        smallest_p=smallest_p(one, draws),
+    )
+
+
+def _bounds(one: Contest, design: Design) -> Span:
+    """The percentile interval of the difference, under the same rules as that of a value (S-13)."""
+    for entry in (one.first, one.second):
+        if too_few(entry.metric, Job(entry.portion, (entry.metric,), entry.table.columns)):
+            return Span(None, None, (TOO_FEW,))
+    with np.errstate(invalid="ignore"):
+        return span(one.observed, one.first.draws - one.second.draws, tails_of(design.level))
+
+
+def _unit_pulls(one: Contest) -> tuple[Sequence[str], Floats]:
+    """The names of the units in order, and the pull of each, clusters taken apart."""
+    first, second = one.first.table, one.second.table
+    if first.clusters is None:
+        return sorted(first.units), one.pulls
+    gaps = first.rows[_by_name(first)] - second.rows[_by_name(second)]
+    return sorted(first.units), pulls(one.first.metric, one.middle, gaps)
+
+
+def _dominant(one: Contest, units: Sequence[str], shares: Floats) -> str:
+    """The unit, or cluster, that more than a fifth of the squared pulls come from."""
+    squares = one.pulls**2
+    place = int(np.argmax(squares))
+    if squares[place] <= DOMINANT * squares.sum():
+        return ""
+    if one.first.table.clusters is None:
+        return units[place]
+    inside = one.first.frame.place[_by_name(one.first.table)] == place
+    return f"the cluster of {units[int(np.argmax(np.abs(shares) * inside))]}"
+
+
+def _check_units(first: Entry, second: Entry) -> None:
+    """Refuse to compare unless both have the same units, drawn in the same clusters."""
+    same = sorted(first.table.units) == sorted(second.table.units) and first.table.columns == second.table.columns
+    if not same or not same_rule(first.metric, second.metric):
+        raise IncomparableError(_unlike(first, second))
+    if not np.array_equal(first.frame.place[_by_name(first.table)], second.frame.place[_by_name(second.table)]):
+        raise IncomparableError(
+            f"{first.system} and {second.system} group their units in different clusters: score both again with the "
+            "same metadata."
+        )
+
+
+def _unlike(first: Entry, second: Entry) -> str:
+    odd = sorted(set(first.table.units) ^ set(second.table.units))
+    what = (
+        f"{len(odd)} units, such as {odd[0]!r}, are in one of them only" if odd else "their rows mean different things"
+    )
+    return (
+        f"{first.system} and {second.system} cannot be compared on {first.metric.name}: {what}. Score both against the "
+        "same reference, with the same settings."
+    )
+
+
+def _by_name(table: UnitRows) -> Numbers:
+    return np.argsort(np.asarray(table.units, dtype=np.str_), kind="stable").astype(np.int64)
+
+
+def _restricted(table: UnitRows, index: Numbers, rows: Rows) -> UnitRows:
+    """A table of some units of another, with rows of its own."""
+    clusters = None if table.clusters is None else table.clusters[index]
+    return UnitRows(table.unit, tuple(table.units[place] for place in index), table.columns, rows, clusters=clusters)

@@ -1,0 +1,196 @@
+"""Random weights and signs, made from raw generator words by our own map so that every machine draws the same (S-6).
+
+What is drawn are units in the order of their names, or whole clusters of them (S-10): so neither the order in a file
+nor the machine changes an interval. Draws come in blocks, because with many units all of them at once would not fit.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from basanite.kernel import Metric, Rows, UnitRows
+
+BLOCK = 1 << 18
+"""Numbers in one temporary array (2 MB): some ten of them live at a time, which stays below 20 MB."""
+
+Numbers = NDArray[np.int64]
+Redrawn = Callable[[int], Callable[[int], Rows]]
+
+
+@dataclass(frozen=True)
+class Frame:
+    """What is drawn for one table: how many things of which kind, and which of them each unit moves with."""
+
+    kind: str
+    size: int
+    place: Numbers
+
+    @property
+    def key(self) -> tuple[str, int]:
+        """Frames with the same key share their draws."""
+        return self.kind, self.size
+
+
+@dataclass(frozen=True)
+class Portion:
+    """Rows summed by the thing that is drawn: `rows[i]` belongs to number `members[i]` of the frame."""
+
+    members: Numbers
+    rows: Rows
+    units: int
+    redrawn: Redrawn | None = None
+    """Where the rows themselves are uncertain: given a seed, a source of `rows[draws, members, s]` (S-18)."""
+
+    @property
+    def total(self) -> Rows:
+        """The sum of all rows."""
+        return np.asarray(self.rows.sum(axis=0), dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class Job:
+    """Metrics to be computed from one portion: they share every matrix product."""
+
+    portion: Portion
+    metrics: tuple[Metric, ...]
+    columns: tuple[str, ...] = ()
+    """The names of the rows' columns."""
+
+
+def frame_of(table: UnitRows) -> Frame:
+    """The frame of a table: its units by name, or its clusters by the first name in each."""
+    order = np.argsort(np.asarray(table.units, dtype=np.str_), kind="stable")
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order)) if table.clusters is None else _by_appearance(table.clusters[order])
+    return Frame(table.unit, int(place.max()) + 1 if len(place) else 0, place)
+
+
+def portion_of(frame: Frame, rows: Rows, index: Numbers | None = None) -> Portion:
+    """The rows of some units (all, without `index`) as a portion of the frame."""
+    place = frame.place if index is None else frame.place[index]
+    if (np.diff(place) > 0).all():  # in order and each alone: a large table need not be copied
+        return Portion(place, rows, len(rows))
+    return Portion(*cluster_sums(rows, place), len(rows))
+
+
+def cluster_sums(rows: Rows, clusters: Numbers) -> tuple[Numbers, Rows]:
+    """The clusters that occur, in rising order, and the sum of the rows of each (S-10).
+
+    >>> cluster_sums(np.array([[1.0], [2.0], [4.0]]), np.array([7, 3, 7]))[1].tolist()
+    [[2.0], [5.0]]
+    """
+    if not len(rows):
+        return np.empty(0, np.int64), np.zeros((0, *rows.shape[1:]))
+    order = np.argsort(clusters, kind="stable")
+    present, starts = np.unique(clusters[order], return_index=True)
+    return present, np.add.reduceat(rows[order], starts, axis=0, dtype=np.float64)
+
+
+def weights(units: int, *, draws: int, seed: int, kind: str = "unit") -> Rows:
+    """How often each unit is in each draw with replacement: `float64[draws, units]`, every row sums to `units`.
+
+    >>> weights(3, draws=2, seed=0).sum(axis=1).tolist()
+    [3.0, 3.0]
+    """
+    return np.concatenate(list(weight_blocks(units, draws=draws, seed=seed, kind=kind)))
+
+
+def weight_blocks(units: int, *, draws: int, seed: int, kind: str = "unit", columns: int = 1) -> Iterator[Rows]:
+    """The same weights a few draws at a time, so few that sums of `columns` columns stay small."""
+    source = _source(seed, "weights", kind)
+    for count in _block_sizes(draws, max(units, columns)):
+        words = source.random_raw(count * ((units + 1) // 2)).reshape(count, -1)
+        drawn = indices(words, units)[:, :units] + np.arange(count)[:, None] * units
+        yield np.bincount(drawn.ravel(), minlength=count * units).reshape(count, units).astype(np.float64)
+
+
+def indices(words: NDArray[np.uint64], units: int) -> Numbers:
+    """Numbers from 0 to `units - 1`, two from each word: the high halves of a row first, then the low ones.
+
+    >>> indices(np.array([[2**63, 2**64 - 1]], dtype=np.uint64), 10).tolist()
+    [[5, 9, 0, 9]]
+    """
+    halves = np.concatenate([words >> np.uint64(32), words & np.uint64(0xFFFFFFFF)], axis=-1)
+    halves *= np.uint64(units)
+    halves >>= np.uint64(32)
+    return halves.view(np.int64)
+
+
+def signs(units: int, *, draws: int, seed: int, kind: str = "unit") -> Rows:
+    """Fair signs for every unit of every draw, `float64[draws, units]`: -1 swaps two systems on that unit.
+
+    >>> sorted(set(signs(8, draws=20, seed=0).ravel().tolist()))
+    [-1.0, 1.0]
+    """
+    return np.concatenate(list(sign_blocks(units, draws=draws, seed=seed, kind=kind)))
+
+
+def sign_blocks(units: int, *, draws: int, seed: int, kind: str = "unit", columns: int = 1) -> Iterator[Rows]:
+    """The same signs a few draws at a time."""
+    source = _source(seed, "signs", kind)
+    for count in _block_sizes(draws, max(units, columns)):
+        words = source.random_raw(count * -(-units // 64)).astype(">u8")
+        bits = np.unpackbits(words.view(np.uint8)).reshape(count, -1)[:, :units]
+        yield 1.0 - 2.0 * bits.astype(np.float64)
+
+
+def all_signs(units: int) -> Rows:
+    """Every one of the 2^units patterns of signs, the observed one first.
+
+    >>> all_signs(2).tolist()
+    [[1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0]]
+    """
+    patterns = np.arange(2**units)[:, None] >> np.arange(units)[::-1]
+    return np.asarray(1.0 - 2.0 * (patterns & 1), dtype=np.float64)
+
+
+def resampled(frame: Frame, jobs: Sequence[Job], *, draws: int, seed: int) -> list[Rows]:
+    """For each job `float64[metrics, draws]`: the value of each metric in every draw of whole units."""
+    outcomes = [np.empty((len(job.metrics), draws)) for job in jobs]
+    columns = max((job.portion.rows.shape[1] for job in jobs), default=1)
+    sources = [None if job.portion.redrawn is None else job.portion.redrawn(seed) for job in jobs]
+    start = 0
+    for block in weight_blocks(frame.size, draws=draws, seed=seed, kind=frame.kind, columns=columns):
+        for job, source, outcome in zip(jobs, sources, outcomes, strict=True):
+            rows = job.portion.rows if source is None else source(len(block))
+            outcome[:, start : start + len(block)] = _values(job, weighted_sums(block, job.portion.members, rows))
+        start += len(block)
+    return outcomes
+
+
+def weighted_sums(block: Rows, members: Numbers, rows: Rows) -> Rows:
+    """The sums of some members' rows in each draw of a block of weights; rows may differ from draw to draw."""
+    weights = block if len(members) == block.shape[1] else block[:, members]
+    return weights @ rows if rows.ndim == 2 else np.asarray(np.einsum("du,dus->ds", weights, rows))
+
+
+def values_of(metric: Metric, sums: Rows) -> Rows:
+    """The metric's value of each sum; a division by nothing gives nan without a warning."""
+    with np.errstate(all="ignore"):
+        return np.asarray(metric.value(sums), dtype=np.float64)
+
+
+def _values(job: Job, sums: Rows) -> Rows:
+    return np.stack([values_of(metric, sums) for metric in job.metrics])
+
+
+def _source(seed: int, *purpose: str) -> np.random.PCG64:
+    """A generator of its own for every seed and purpose."""
+    name = "|".join((str(seed), *purpose)).encode()
+    return np.random.PCG64(int.from_bytes(hashlib.sha256(name).digest()[:16], "big"))
+
+
+def _block_sizes(draws: int, width: int) -> Iterator[int]:
+    most = max(1, BLOCK // max(1, width))
+    yield from (min(most, draws - start) for start in range(0, draws, most))
+
+
+def _by_appearance(labels: Numbers) -> Numbers:
+    """Labels renumbered in the order in which they first occur."""
+    _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first))[inverse]

@@ -1,0 +1,102 @@
+"""What an analysis ends in: values with intervals, differences with verdicts, systems in groups."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from basanite.kernel import Scores
+
+
+@dataclass(frozen=True)
+class Value:
+    """A number that is never naked: its interval, how many units stand behind it, and what must be said of it.
+
+    `value` is nan where it is undefined; `low` and `high` are None where no interval can be stood behind, and a flag
+    says why.
+    """
+
+    value: float
+    low: float | None
+    high: float | None
+    units: int
+    undefined: int = 0
+    flags: tuple[str, ...] = ()
+    parts: Mapping[str, float] = field(default_factory=dict)
+
+
+Breakdowns = Mapping[str, Mapping[str, Mapping[str, Value]]]
+
+
+@dataclass(frozen=True)
+class Design:
+    """How to analyse, fixed before looking: draws, seed, level and interval method."""
+
+    draws: int = 1000
+    seed: int = 0
+    level: float = 0.95
+    interval: str = "percentile"
+    test_draws: int = 10_000
+    alpha: float = 0.05
+    adjustment: str = "holm"
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """Everything known about one system on one task."""
+
+    scores: Scores
+    values: Mapping[str, Value]
+    breakdowns: Breakdowns
+    design: Design
+    signature: str
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Two systems on one metric: `difference` is first minus second."""
+
+    metric: str
+    first: str
+    second: str
+    difference: float
+    low: float | None
+    high: float | None
+    p: float
+    p_adjusted: float
+    verdict: str
+    """`first`, `second` (the better one), `no difference shown`, `undecided`, `identical`, `undefined`; `different`
+    where neither direction is better."""
+    note: str = ""
+    moved: tuple[tuple[str, float], ...] = ()
+    """The units that moved most, with their share of the difference, largest first."""
+    dominant: str = ""
+    """The one unit that more than 20 % of the squared differences come from, if there is one (S-12)."""
+    smallest_p: float = 0.0
+    """The smallest p that this test could have given, before adjustment (S-1)."""
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """Systems on one metric: clusters with clean cuts between them, rank ranges, and who may be as good as the best."""
+
+    metric: str
+    order: tuple[str, ...]
+    groups: tuple[tuple[str, ...], ...]
+    rank_ranges: Mapping[str, tuple[int, int]]
+    not_worse_than_best: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two or more systems on one task, with the family of tests stated."""
+
+    task: str
+    systems: tuple[str, ...]
+    analyses: Mapping[str, Analysis]
+    differences: tuple[Difference, ...]
+    rankings: Mapping[str, Ranking]
+    family_size: int
+    draws: int
+    notes: tuple[str, ...] = ()

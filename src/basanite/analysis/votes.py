@@ -1,0 +1,113 @@
+"""Votes of judges on items, as arrays sorted by item: counts are sums over neighbours, for one set or many draws of it.
+
+Resampling draws, inside each item, as many votes as it has from its own votes with replacement (S-18). A draw is a
+row of weights, how often each vote is in it; so everything made of counts works on draws as it does on the votes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Numbers = NDArray[np.int64]
+Reals = NDArray[np.float64]
+Tie = Literal["N", "R"]
+"""What an item is when its votes are in balance: not relevant (the default, C08) or relevant."""
+
+TIE_WIDTH = 1e-9
+
+
+@dataclass(frozen=True)
+class Votes:
+    """Vote v is by judge `judge[v]` on item `item[v]`; items rise. Make one with `votes_of`."""
+
+    judge: Numbers
+    item: Numbers
+    relevant: NDArray[np.bool_]
+    judges: int
+    items: int
+
+    def __len__(self) -> int:
+        return len(self.item)
+
+    @cached_property
+    def starts(self) -> Numbers:
+        """Where the votes of each item start, and last where those of the last one end."""
+        return np.searchsorted(self.item, np.arange(self.items + 1)).astype(np.int64)
+
+    @cached_property
+    def per_item(self) -> Numbers:
+        """K: how many votes each item has."""
+        return np.diff(self.starts)
+
+    def sums(self, values: Reals) -> Reals:
+        """The sum of `values[..., votes]` over the votes of each item: `[..., items]`, 0 where there are none."""
+        made = np.zeros((*values.shape[:-1], self.items))
+        voted = np.flatnonzero(self.per_item)
+        if len(voted):
+            made[..., voted] = np.add.reduceat(values, self.starts[voted], axis=-1)
+        return made
+
+    def relevant_votes(self, weights: Reals | None = None) -> Reals:
+        """r: how many votes say relevant, for each item (and each draw of weights)."""
+        return self.sums(self.relevant * (np.ones(len(self)) if weights is None else weights))
+
+
+def votes_of(judge: ArrayLike, item: ArrayLike, relevant: ArrayLike, *, judges: int, items: int) -> Votes:
+    """Votes in any order, sorted by item."""
+    judge, item = np.asarray(judge, np.int64), np.asarray(item, np.int64)
+    order = np.lexsort((judge, item))
+    return Votes(judge[order], item[order], np.asarray(relevant, np.bool_)[order], judges, items)
+
+
+def shares(votes: Votes, weights: Reals | None = None) -> Reals:
+    """r/K: the share of votes that say relevant; nan for an item without votes (M13).
+
+    >>> shares(votes_of([0, 1, 2, 0], [0, 0, 0, 1], [1, 1, 0, 1], judges=3, items=2)).round(3).tolist()
+    [0.667, 1.0]
+    """
+    return votes.relevant_votes(weights) / np.where(votes.per_item > 0, votes.per_item, np.nan)
+
+
+def decided(share: Reals, tie: Tie = "N") -> Reals:
+    """1 where a share is above a half, 0 where below; a half goes by the tie rule, nan stays (C08).
+
+    >>> decided(np.array([0.4, 0.5, 0.6])).tolist(), decided(np.array([0.5]), "R").tolist()
+    ([0.0, 0.0, 1.0], [1.0])
+    """
+    edge = 0.5 - TIE_WIDTH if tie == "R" else 0.5 + TIE_WIDTH
+    return np.where(np.isnan(share), np.nan, (share > edge).astype(np.float64))
+
+
+def any_relevant(share: Reals) -> Reals:
+    """1 where at least one vote says relevant."""
+    return np.where(np.isnan(share), np.nan, (share > 0).astype(np.float64))
+
+
+def all_relevant(share: Reals) -> Reals:
+    """1 where no vote says otherwise."""
+    return np.where(np.isnan(share), np.nan, (share >= 1).astype(np.float64))
+
+
+class VoteDraws:
+    """Draws of votes inside items, one after another; the same for a seed, however many are asked for at a time."""
+
+    def __init__(self, votes: Votes, *, seed: int) -> None:
+        self.votes = votes
+        name = f"{seed}|votes".encode()
+        self._source = np.random.PCG64(int.from_bytes(hashlib.sha256(name).digest()[:16], "big"))
+        self._size = np.repeat(votes.per_item, votes.per_item).astype(np.uint64)
+        self._start = np.repeat(votes.starts[:-1], votes.per_item)
+
+    def next(self, draws: int) -> Reals:
+        """Weights of the next draws, `float64[draws, votes]`: those of an item's votes sum to its K."""
+        count = len(self.votes)
+        words = self._source.random_raw(draws * count).reshape(draws, count) >> np.uint64(32)
+        chosen = self._start + ((words * self._size) >> np.uint64(32)).astype(np.int64)
+        chosen += np.arange(draws)[:, None] * count
+        return np.bincount(chosen.ravel(), minlength=draws * count).reshape(draws, count).astype(np.float64)

@@ -1,0 +1,113 @@
+"""The command line: one file a command, loaded only when that command is called.
+
+Exit codes: 0 done or valid; 1 the input has problems, which are listed; 2 misuse; 3 our own fault.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+import traceback
+from importlib import import_module
+
+import click
+
+from basanite import __version__
+from basanite.errors import BasaniteError, InvalidInputError
+from basanite.problems import visible
+from basanite.registry import suggestion
+
+OUR_FAULT = 3
+
+COMMANDS = {
+    "validate": "Find all problems of a submission, each with its place and its cure.",
+    "score": "Score a submission against a reference, with intervals and breakdowns.",
+    "compare": "Tell which of several systems differ, with groups and rank ranges.",
+    "pack": "Make a submission archive with the right name.",
+    "dataset": "Check a released data set, and build packs from a table of documents.",
+    "queries": "List the queries of a pack with kind, subtype and domain, and all its problems.",
+    "domains": "Show the domains: definition, what belongs to each, and annotators' notes.",
+    "convert": "Turn TREC runs and qrels into submissions and keys, and back.",
+    "demo": "Make an example evaluation and take it all the way to a report.",
+    "tasks": "List the tasks, each with its settings.",
+    "metrics": "List the metrics, each with its citation.",
+    "plugins": "List everything that is registered, and by which package.",
+}
+
+
+class LazyGroup(click.Group):
+    """A group that knows its commands by name and imports one only when it is called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names of all commands, in the order people need them."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of this name; an unknown one is answered with the nearest."""
+        if cmd_name not in COMMANDS:
+            ctx.fail(f"There is no command {cmd_name!r}. {suggestion(cmd_name, tuple(COMMANDS))}")
+        module = "listing" if cmd_name in ("tasks", "metrics", "plugins") else cmd_name
+        command: click.Command = getattr(import_module(f"basanite.cli.{module}"), cmd_name)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the list of commands without importing any of them."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="basanite")
+def app() -> None:
+    """Run evaluations of AI systems, from a sealed test set to a report that people can trust.
+
+    \b
+    Example:
+      basanite score clir --reference key/ --submission Alpha.tgz --report alpha.html
+    """
+
+
+def main() -> None:
+    """Run the command line; no mistake of a user's ends in a stack trace."""
+    try:
+        sys.exit(app(standalone_mode=False) or 0)  # click hands back the code of `Exit`
+    except click.Abort:
+        sys.exit(130)
+    except click.ClickException as misuse:
+        _show_misuse(misuse)
+    except InvalidInputError as invalid:
+        click.echo(str(invalid), err=True)
+        sys.exit(1)
+    except BasaniteError as error:
+        click.echo(f"Error: {visible(str(error))}", err=True)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except BrokenPipeError:  # the reader of our output has gone, as with `| head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    except Exception:  # noqa: BLE001 - the last resort: whatever is left is a fault of ours
+        _our_fault()
+
+
+def _harmless(text: str) -> str:
+    """Text of several lines in which no name of a stranger's can hide or act (X-14)."""
+    return "\n".join(map(visible, text.split("\n")))
+
+
+def _show_misuse(misuse: click.ClickException) -> None:
+    words = io.StringIO()
+    misuse.show(words)
+    click.echo(_harmless(words.getvalue()), err=True, nl=False)
+    sys.exit(2)
+
+
+def _our_fault() -> None:
+    click.echo(_harmless(traceback.format_exc()), err=True)
+    click.echo(
+        f"\nThis is a fault of Basanite {__version__}, not yours. Please send us the lines above, the command you "
+        "typed, and if you may the files it read.",
+        err=True,
+    )
+    sys.exit(OUR_FAULT)

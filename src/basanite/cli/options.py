@@ -1,0 +1,158 @@
+"""What several commands share: options, settings, progress, and the way results and problems are shown."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+from rich.console import Console
+
+from basanite.errors import InvalidInputError, SettingError
+from basanite.problems import Findings, Problem, visible
+from basanite.reports import json_output, terminal
+from basanite.reports.model import Report
+from basanite.reports.outputs import output_for, write
+from basanite.reports.validating import validation_report
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+Result = TypeVar("Result")
+
+PATH = click.Path(path_type=Path)
+SECONDS_BEFORE_PROGRESS = 0.5
+
+
+def example(command: str) -> str:
+    """The end of a command's help: an example on a line of its own, which can be copied and run."""
+    return f"\b\nExample:\n  {command}"
+
+
+def as_json(command: Command) -> Command:
+    """Add `--json`."""
+    return click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of tables.")(command)
+
+
+def settings_option(command: Command) -> Command:
+    """Add `--set key=value`."""
+    text = "Set something about the task; `basanite tasks` lists what. May be repeated."
+    return click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help=text)(command)
+
+
+def run_options(command: Command) -> Command:
+    """Add what every scoring command takes."""
+    for option in (
+        click.option("--workers", type=click.IntRange(1, 64), default=1, show_default=True, help="Threads to use."),
+        click.option("--metric", "metrics", multiple=True, help="Only these metrics and the primary one. Repeat it."),
+        click.option("--seed", type=int, default=0, show_default=True, help="Seed of the draws."),
+        click.option("--draws", type=click.IntRange(1), help="Draws of the bootstrap. [default: 1000; for bca 5000]"),
+        click.option("--queries", type=PATH, help="The query pack: its kinds, domains and words become factors."),
+        click.option("--metadata", type=PATH, multiple=True, help="A table of factors of documents or queries."),
+        click.option("--report", "reports", type=PATH, multiple=True, help="Also write a report: .html .csv .json …"),
+    ):
+        command = option(command)
+    return command
+
+
+def reference_option(*, required: bool) -> Callable[[Command], Command]:
+    """Add `--reference`."""
+    return click.option("--reference", type=PATH, required=required, help="The key: a folder or a .tgz.")
+
+
+def parsed_settings(texts: Sequence[str]) -> dict[str, str]:
+    """`key=value` texts as a mapping."""
+    settings: dict[str, str] = {}
+    for text in texts:
+        name, sign, value = text.partition("=")
+        if not sign or not name:
+            raise SettingError(f"--set {text!r} cannot be read: write --set key=value.")
+        if name in settings:
+            raise SettingError(f"{name!r} is set twice: {settings[name]!r} and {value!r}. Set it once.")
+        settings[name] = value
+    return settings
+
+
+def check_reports(paths: Sequence[Path]) -> None:
+    """Find out before the work, not after it, whether reports can be written."""
+    for path in paths:
+        output_for(path)
+        if not path.resolve().parent.is_dir():
+            raise SettingError(f"The folder of {path} does not exist. Make it first: mkdir -p {path.parent}")
+        if path.is_dir():
+            raise SettingError(f"{path} is a folder, so no report can be written there. Choose another name.")
+        if not os.access(path if path.exists() else path.resolve().parent, os.W_OK):
+            raise SettingError(f"{path} cannot be written. Check your rights, or choose another place.")
+
+
+class Progress:
+    """A line on the terminal that tells how far the work has come; silent where nobody looks, or for short work."""
+
+    def __init__(self) -> None:
+        self.shown = sys.stderr.isatty()
+        self.start = time.monotonic()
+        self.last = 0.0
+
+    def __call__(self, name: str, files: int) -> None:
+        """Show how many files of a submission have been read."""
+        now = time.monotonic()
+        if self.shown and now - self.start > SECONDS_BEFORE_PROGRESS and now - self.last > 0.1:
+            self.last = now
+            click.echo(f"\r{visible(name)}: {files} files read, {now - self.start:.0f} s\x1b[K", err=True, nl=False)
+
+    def close(self) -> None:
+        """Take the line away."""
+        if self.last:
+            click.echo("\r\x1b[K", err=True, nl=False)
+
+
+def say(words: str) -> None:
+    """Tell the user something beside the result; nothing in a stranger's file name can hide or act (X-14)."""
+    click.echo(visible(words), err=True)
+
+
+def show_report(report: Report, *, json: bool) -> None:
+    """Print a result, as tables or as one JSON object."""
+    if json:
+        sys.stdout.write(json_output.dumps(report.data))
+    else:
+        terminal.show(report, Console(), brief=True)
+
+
+def write_reports(report: Report, paths: Sequence[Path]) -> None:
+    """Write the report in every way that was asked for, and say where."""
+    for path in paths:
+        write(report, path)
+        say(f"Report written to {path}")
+
+
+def show_findings(findings: Findings, task: str, *, json: bool) -> None:
+    """Print problems: in words to stderr, one a line as editors understand it, or as one JSON object to stdout."""
+    if json:
+        sys.stdout.write(json_output.dumps(findings.as_dict(task)))
+    elif findings.problems:
+        for problem in findings.problems:
+            say(problem_line(problem))
+        say(validation_report(findings, task).sentences[0])
+
+
+def problem_line(problem: Problem) -> str:
+    """One problem in one line: place, what is wrong, the rule, and what to do.
+
+    >>> problem_line(Problem("M28", "query1.tsv", 5, 2, "decision 'y' is neither Y nor N", "write Y or N"))
+    "query1.tsv:5:2: decision 'y' is neither Y nor N (M28). To do: write Y or N."
+    """
+    rule = problem.rule if problem.severity == "reject" else f"{problem.rule}, warning"
+    where = "" if problem.where == "submission" else f"{problem.where} "
+    return f"{where}{problem.place()}: {problem.message} ({rule}). To do: {problem.fix}."
+
+
+def guarded(work: Callable[[], Result], *, json: bool) -> Result:
+    """Do some work; if its input turns out invalid, print the problems and end with exit code 1."""
+    try:
+        return work()
+    except InvalidInputError as invalid:
+        show_findings(invalid.findings, invalid.task, json=json)
+        raise click.exceptions.Exit(1) from None

@@ -1,0 +1,68 @@
+"""`basanite score`: score a submission against a reference."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from basanite import spine
+from basanite.cli.options import (
+    PATH,
+    Progress,
+    as_json,
+    check_reports,
+    example,
+    guarded,
+    parsed_settings,
+    reference_option,
+    run_options,
+    settings_option,
+    show_report,
+    write_reports,
+)
+from basanite.interface import Work
+from basanite.tasks import Inputs
+
+
+@click.command(epilog=example("basanite score clir --reference key/ --submission Alpha.tgz --report alpha.html"))
+@click.argument("task")
+@click.option("--submission", type=PATH, required=True, help="The submission: a .tgz, a folder or one file.")
+@reference_option(required=True)
+@click.option("--judgements", type=PATH, help="What judges said of the summaries (e2e): TSV or CSV.")
+@run_options
+@settings_option
+@as_json
+def score(
+    task: str,
+    submission: Path,
+    reference: Path,
+    metadata: tuple[Path, ...],
+    queries: Path | None,
+    judgements: Path | None,
+    metrics: tuple[str, ...],
+    draws: int | None,
+    seed: int,
+    workers: int,
+    reports: tuple[Path, ...],
+    settings: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    """Score one submission to TASK: values with intervals, breakdowns, curves."""
+    check_reports(reports)
+    progress = Progress()
+    work = Work(
+        task,
+        parsed_settings(settings),
+        draws=draws,
+        seed=seed,
+        workers=workers,
+        metrics=metrics,
+        progress=progress,
+    )
+    inputs = Inputs(submission, reference, None, queries, metadata, judgements)
+    analysis = guarded(lambda: work.analysis(inputs), json=as_json)
+    progress.close()
+    report = spine.report(work.task, analysis)
+    show_report(report, json=as_json)
+    write_reports(report, reports)

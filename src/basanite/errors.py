@@ -1,0 +1,44 @@
+"""What we raise. An exception's docstring says what went wrong for whom; its message says the cure.
+
+Mistakes inside users' files are never raised: they are found, all of them, as `problems.Problem` values.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from basanite.problems import Findings
+
+
+class BasaniteError(Exception):
+    """Something the caller can mend; the message says how."""
+
+
+class UnknownNameError(BasaniteError):
+    """No plug-in, metric, task or setting has the name that was asked for."""
+
+
+class NameClashError(BasaniteError):
+    """Two plug-ins claim one name, so neither can be trusted to be the one meant."""
+
+
+class MissingExtraError(BasaniteError):
+    """A plug-in needs an optional dependency that is not installed."""
+
+
+class SettingError(BasaniteError):
+    """A setting is missing, unknown, or has a value that cannot be used."""
+
+
+class UnreadableError(BasaniteError):
+    """A path given on the command line cannot be opened at all."""
+
+
+class InvalidInputError(BasaniteError):
+    """The input has problems; `findings` lists them all."""
+
+    def __init__(self, task: str, findings: Findings) -> None:
+        self.task, self.findings = task, findings
+        total = sum(findings.counts.values())
+        super().__init__(f"The input is not valid: {total} problems in {len(findings.counts)} rules, see `findings`.")

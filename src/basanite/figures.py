@@ -1,0 +1,95 @@
+"""What a report shows, as plain values: a task makes them from an analysis, every output renders them its own way."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+Cell: TypeAlias = str | int | float | None
+Scale = Literal["linear", "log", "deviate", "category"]
+Kind = Literal["line", "bars", "points"]
+
+
+@dataclass(frozen=True)
+class Table:
+    """A titled table: the only numbers that a chart may draw, too."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: Sequence[tuple[Cell, ...]]
+    note: str = ""
+    emphasis: frozenset[int] = frozenset()
+    """Rows to set in bold (the primary value)."""
+    muted: frozenset[int] = frozenset()
+    """Rows to grey out (too few units to say much)."""
+    detail: bool = False
+    """Whether it may be left out where there is little room (a terminal)."""
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One axis of a chart: the column it shows, its label and how it is scaled.
+
+    `deviate` is the normal-deviate scale of DET plots: data are probabilities, distances are standard deviations.
+    """
+
+    column: str
+    label: str
+    scale: Scale = "linear"
+    low: float | None = None
+    high: float | None = None
+    percent: bool = False
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A labelled point on a chart (the submitted decisions, the best threshold)."""
+
+    label: str
+    x: float
+    y: float
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A chart with the table it draws and a sentence that says what it shows, for those who cannot see it (P-33).
+
+    `series` names the column that tells lines or bars apart; `low` and `high` the columns of an interval;
+    `facet` a column that splits the chart into small multiples. `guides` are thin grey lines, as tables of (x, y).
+    """
+
+    title: str
+    summary: str
+    kind: Kind
+    data: Table
+    x: Axis
+    y: Axis
+    series: str | None = None
+    low: str | None = None
+    high: str | None = None
+    facet: str | None = None
+    marks: tuple[Mark, ...] = ()
+    guides: tuple[tuple[str, tuple[tuple[float, float], ...]], ...] = ()
+    step: bool = False
+
+
+@dataclass(frozen=True)
+class Text:
+    """A paragraph, or a list of them, under a heading."""
+
+    title: str
+    paragraphs: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Image:
+    """A picture with the words that stand for it."""
+
+    title: str
+    alternative: str
+    media_type: str
+    content: bytes = field(repr=False, default=b"")
+
+
+Figure: TypeAlias = Table | Chart | Text | Image

@@ -1,0 +1,1 @@
+"""Bytes to columnar tables and back, with problems on the way."""

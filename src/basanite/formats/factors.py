@@ -1,0 +1,128 @@
+"""Tables of factors: a TSV or CSV file whose first column names documents or queries and whose others describe them."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from basanite.errors import UnreadableError
+from basanite.problems import Findings, Problem, shortened
+
+Subject = Literal["document", "query"]
+SUBJECTS: tuple[Subject, ...] = ("document", "query")
+TABLE_BYTES = 256 * 2**20
+
+
+@dataclass(frozen=True)
+class FactorTable:
+    """What is known about documents or queries: for each factor, the level of each of them."""
+
+    subject: Subject
+    file: str
+    levels: Mapping[str, Mapping[str, str]]
+    """By factor, then by the name of the document or query."""
+
+    def column(self, factor: str, names: Sequence[str]) -> NDArray[np.str_]:
+        """The levels of one factor for these documents or queries; "" where the table does not tell."""
+        known = self.levels[factor]
+        return np.array([known.get(name, "") for name in names], dtype=np.str_)
+
+
+def read_factor_tables(paths: Sequence[Path], findings: Findings) -> list[FactorTable]:
+    """Read several metadata tables; two that tell the same factor of the same things are a problem."""
+    tables = [table for path in paths if (table := read_factors(path, findings)) is not None]
+    told: dict[tuple[str, str], str] = {}
+    for table in tables:
+        for factor in table.levels:
+            if (table.subject, factor) in told:
+                message = f"{told[table.subject, factor]} has a column of that name too"
+                _Report(table.file, findings).add(1, None, factor, message, "rename it in one of the tables")
+            told[table.subject, factor] = table.file
+    return tables
+
+
+def read_factors(path: Path, findings: Findings) -> FactorTable | None:
+    """Read one metadata table; what is wrong with it becomes problems of the metadata (M73)."""
+    report = _Report(path.name, findings)
+    rows = _rows(_text(path), report)
+    if rows is None:
+        return None
+    if not rows:
+        report.add(1, None, "", "the table is empty", "write a header line and one line for each document or query")
+        return None
+    header = [cell.strip() for cell in rows[0].cells]
+    subject = next((name for name in SUBJECTS if header and header[0].lower() == name), None)
+    if subject is None:
+        fix = "call the first column `document` or `query`"
+        report.add(1, 1, header[0] if header else "", "the first column names neither documents nor queries", fix)
+        return None
+    if len(set(header)) < len(header) or "" in header:
+        report.add(1, None, ", ".join(header), "column names are empty or repeated", "give each column its own name")
+        return None
+    return FactorTable(subject, path.name, _levels(header, rows, report))
+
+
+@dataclass
+class _Report:
+    file: str
+    findings: Findings
+
+    def add(self, line: int, field: int | None, found: str, message: str, fix: str) -> None:
+        self.findings.add(
+            Problem("M73", self.file, line, field, message, fix, found=shortened(found), where="metadata")
+        )
+
+
+def _text(path: Path) -> str:
+    try:
+        if path.stat().st_size > TABLE_BYTES:
+            raise UnreadableError(f"{path} is larger than {TABLE_BYTES >> 20} MiB; is it a table of factors?")
+        return path.read_bytes().decode("utf-8-sig", "backslashreplace").replace("\0", "\ufffd")
+    except OSError as error:
+        raise UnreadableError(f"{path} cannot be read: {error.strerror}. Check the path and your rights.") from error
+
+
+class _Row(NamedTuple):
+    line: int
+    cells: list[str]
+
+
+def _rows(text: str, report: _Report) -> list[_Row] | None:
+    """The rows with the lines they begin on; None if it is no table. Tabs need no quotes, and queries have some."""
+    lines = io.StringIO(text, newline="")
+    tabs = "\t" in text.partition("\n")[0]
+    reader = csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE) if tabs else csv.reader(lines)
+    rows: list[_Row] = []
+    line = 1
+    try:
+        for cells in reader:
+            rows.append(_Row(line, cells))
+            line = reader.line_num + 1
+    except csv.Error as error:
+        report.add(line, None, "", f"the table cannot be read: {error}", "give a TSV or CSV file with short cells")
+        return None
+    return rows
+
+
+def _levels(header: Sequence[str], rows: Sequence[_Row], report: _Report) -> dict[str, dict[str, str]]:
+    levels: dict[str, dict[str, str]] = {factor: {} for factor in header[1:]}
+    seen: dict[str, int] = {}
+    for line, row in rows[1:]:
+        if not row:
+            continue
+        if len(row) != len(header):
+            fix = f"write {len(header)} cells"
+            report.add(line, None, "\t".join(row), f"{len(row)} cells under {len(header)} column names", fix)
+        elif seen.setdefault(row[0], line) != line:
+            report.add(line, 1, row[0], f"described on line {seen[row[0]]} already", "keep one line for each")
+        else:
+            for factor, cell in zip(header[1:], row[1:], strict=True):
+                levels[factor][row[0]] = cell.strip()
+    return levels

@@ -1,0 +1,224 @@
+"""The Python interface: the same work as on the command line, with values in the place of text.
+
+>>> import basanite
+>>> result = basanite.score("clir", reference="key/", submission="Alpha.tgz")      # doctest: +SKIP
+>>> result.values["aqwv"].value                                                      # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from basanite import spine
+from basanite.analysis.compare import compare as compare_analyses
+from basanite.analysis.results import Analysis, Comparison, Design
+from basanite.errors import InvalidInputError, SettingError, UnknownNameError
+from basanite.kernel import Scores
+from basanite.problems import LISTED_PER_RULE, Findings
+from basanite.registry import suggestion
+from basanite.tasks import Inputs, Opened, Setting, Task
+
+AnyPath: TypeAlias = str | os.PathLike[str]
+Progress: TypeAlias = Callable[[str, int], None]
+"""Called after each file with the name of the submission and how many files have been read."""
+
+USUAL_DRAWS, BCA_DRAWS = 1000, 5000
+"""Draws if nobody says how many; BCa needs more (S-13)."""
+
+
+def validate(
+    task: str,
+    *,
+    submission: AnyPath,
+    reference: AnyPath | None = None,
+    documents: AnyPath | None = None,
+    queries: AnyPath | None = None,
+    metadata: Iterable[AnyPath] = (),
+    judgements: AnyPath | None = None,
+    every: bool = False,
+    workers: int = 1,
+    **settings: Any,
+) -> Findings:
+    """Find all problems of a submission, against a key or against the pack's lists of documents and queries."""
+    inputs = Inputs(
+        Path(submission), _path(reference), _path(documents), _path(queries), _paths(metadata), _path(judgements)
+    )
+    return Work(task, settings, workers=workers).findings(inputs, every=every)
+
+
+def score(
+    task: str,
+    *,
+    submission: AnyPath,
+    reference: AnyPath,
+    queries: AnyPath | None = None,
+    metadata: Iterable[AnyPath] = (),
+    judgements: AnyPath | None = None,
+    draws: int | None = None,
+    seed: int = 0,
+    metrics: Iterable[str] = (),
+    system: str | None = None,
+    workers: int = 1,
+    **settings: Any,
+) -> Analysis:
+    """Score one submission; raises `InvalidInputError`, which carries all problems, if it is not valid."""
+    inputs = Inputs(Path(submission), Path(reference), None, _path(queries), _paths(metadata), _path(judgements))
+    return Work(task, settings, draws=draws, seed=seed, metrics=tuple(metrics), workers=workers).analysis(
+        inputs, system=system
+    )
+
+
+def compare(
+    task: str,
+    *,
+    submissions: Mapping[str, AnyPath] | Iterable[AnyPath],
+    reference: AnyPath,
+    queries: AnyPath | None = None,
+    metadata: Iterable[AnyPath] = (),
+    judgements: Mapping[str, AnyPath] | None = None,
+    draws: int | None = None,
+    seed: int = 0,
+    metrics: Iterable[str] = (),
+    workers: int = 1,
+    **settings: Any,
+) -> Comparison:
+    """Score several submissions and tell which differ; names come from the mapping, or from the files.
+
+    Judgements (for `e2e`) go by the same names: summaries differ, so each system has its own.
+    """
+    work = Work(task, settings, draws=draws, seed=seed, metrics=tuple(metrics), workers=workers)
+    others = (None, _path(queries), _paths(metadata))
+    judged = judgements or {}
+    analyses = [
+        work.analysis(Inputs(path, Path(reference), *others, _path(judged.get(name))), system=name)
+        for name, path in named(submissions).items()
+    ]
+    return work.comparison(analyses)
+
+
+@dataclass
+class Work:
+    """One task with its settings and how to analyse it: what the command line and the functions above share."""
+
+    task_name: str
+    given: Mapping[str, Any]
+    draws: int | None = None
+    seed: int = 0
+    workers: int = 1
+    metrics: tuple[str, ...] = ()
+    """The metrics wanted besides the primary one; none named means all."""
+    progress: Progress = field(default=lambda name, files: None)
+
+    def __post_init__(self) -> None:
+        self.task: Task = spine.find_task(self.task_name)
+        self.settings = {name: value for name, value in self.given.items() if name not in {s.name for s in ANALYSIS}}
+        self.design = _design(self.given, draws=self.draws, seed=self.seed)
+        self.task.parsed(self.settings)
+        known = tuple(metric.name for metric in self.task.metrics)
+        for name in self.metrics:
+            if name not in known:
+                raise UnknownNameError(f"{self.task.name} has no metric {name!r}. {suggestion(name, known)}")
+
+    def findings(self, inputs: Inputs, *, every: bool = False) -> Findings:
+        """All problems of a submission; the first of each rule are listed, or every one."""
+        findings = Findings(None if every else LISTED_PER_RULE)
+        self._validated(inputs, findings)
+        return findings
+
+    def analysis(self, inputs: Inputs, *, system: str | None = None) -> Analysis:
+        """Everything known about one system."""
+        findings = Findings()
+        opened = self._validated(inputs, findings)
+        if opened is None or not findings.valid:
+            raise InvalidInputError(self.task.name, findings)
+        scores = spine.score(opened, system=system or system_name(inputs.submission))
+        return spine.analyse(self._chosen(scores), self.design)
+
+    def _chosen(self, scores: Scores) -> Scores:
+        wanted = {scores.primary, *(self.metrics or (metric.name for metric in scores.metrics))}
+        return replace(scores, metrics=tuple(metric for metric in scores.metrics if metric.name in wanted))
+
+    def comparison(self, analyses: list[Analysis]) -> Comparison:
+        """Which of several systems differ."""
+        wanted = dict.fromkeys((self.task.primary, *self.metrics)) if self.metrics else None
+        return compare_analyses(analyses, None if wanted is None else list(wanted), self.design)
+
+    def _validated(self, inputs: Inputs, findings: Findings) -> Opened | None:
+        name = system_name(inputs.submission)
+        with ThreadPoolExecutor(self.workers) if self.workers > 1 else nullcontext() as executor:
+            opened = spine.read(self.task, inputs, self.settings, findings, executor=executor)
+            if opened is not None:
+                spine.validate(opened, findings, executor=executor, progress=lambda files: self.progress(name, files))
+        return opened
+
+
+def named(submissions: Mapping[str, AnyPath] | Iterable[AnyPath]) -> dict[str, Path]:
+    """Submissions by system name; two files that would give one name are told apart by the caller, not by us."""
+    if isinstance(submissions, Mapping):
+        return {name: Path(path) for name, path in submissions.items()}
+    paths = [Path(path) for path in submissions]
+    names = [system_name(path) for path in paths]
+    if len(set(names)) < len(names):
+        raise SettingError(f"Two submissions are called the same ({', '.join(names)}): give them names, NAME=PATH.")
+    return dict(zip(names, paths, strict=True))
+
+
+def system_name(path: Path) -> str:
+    """What a system is called if nobody says: its file's name without the suffix.
+
+    >>> system_name(Path("runs/Alpha.tgz"))
+    'Alpha'
+    """
+    name = path.name or path.resolve().name
+    return name.removesuffix(".tgz").removesuffix(".tar.gz").removesuffix(".tsv")
+
+
+def _paths(paths: Iterable[AnyPath]) -> tuple[Path, ...]:
+    return tuple(Path(path) for path in paths)
+
+
+def _path(path: AnyPath | None) -> Path | None:
+    return None if path is None else Path(path)
+
+
+def _design(given: Mapping[str, Any], *, draws: int | None, seed: int) -> Design:
+    chosen = {setting.name: setting.read(given[setting.name]) for setting in ANALYSIS if setting.name in given}
+    usual = BCA_DRAWS if chosen.get("interval") == "bca" else USUAL_DRAWS
+    return Design(draws=usual if draws is None else draws, seed=seed, **chosen)
+
+
+def _one_of(*words: str) -> Callable[[str], str]:
+    def parse(text: str) -> str:
+        if text not in words:
+            raise ValueError(f"it is none of {', '.join(words)}")
+        return text
+
+    return parse
+
+
+def _share(text: str) -> float:
+    number = float(text)
+    if not 0 < number < 1:
+        raise ValueError("it must lie between 0 and 1")
+    return number
+
+
+ANALYSIS = (
+    Setting(
+        "interval",
+        "How intervals are made: percentile, or bca (5,000 draws unless --draws says more).",
+        _one_of("percentile", "bca"),
+        "percentile",
+    ),
+    Setting("level", "Level of the intervals, like 0.95.", _share, 0.95),
+    Setting("alpha", "Level of the tests of a comparison, like 0.05.", _share, 0.05),
+    Setting("adjustment", "For many comparisons: holm or romano-wolf.", _one_of("holm", "romano-wolf"), "holm"),
+    Setting("test_draws", "Draws of the tests of a comparison; never fewer than 10,000.", int, 10_000),
+)
+"""What may be set about the analysis of any task."""

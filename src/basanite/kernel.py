@@ -1,0 +1,148 @@
+"""The kernel: a metric is what each unit contributes, and the value of any sum of such contributions.
+
+Everything the analysis does follows from these two functions: an overall value is `reduce` of the sum of all rows,
+a breakdown is `reduce` of the sum by group, a bootstrap is `reduce(weights @ rows)` with all draws at once, a paired
+test swaps rows between two systems, a threshold curve is `reduce` over cumulative sums.
+
+No row ever holds nan (0 x nan would spoil every draw): an undefined unit is 0 with 0 in its count column, and nan is
+born in `reduce` only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Rows: TypeAlias = NDArray[np.float64]
+Direction = Literal["high", "low", "none"]
+
+
+class Block(Protocol):
+    """Some units of a submission joined with the reference: what flows from `read` through `validate` to `score`."""
+
+    @property
+    def units(self) -> Sequence[str]:
+        """The names of the units; statistics give one row for each."""
+
+
+Statistics: TypeAlias = Callable[..., Rows]
+Reduce: TypeAlias = Callable[..., NDArray[np.float64]]
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A measure of quality: `statistics(block) -> rows[units, s]` and `reduce(rows[..., s]) -> value[...]`.
+
+    Several metrics may name the same `statistics`; it is called once and its rows are handed to every `reduce`.
+    """
+
+    name: str
+    summary: str
+    citation: str
+    family: str
+    statistics: Statistics
+    reduce: Reduce
+    best: Direction = "high"
+    columns: tuple[str, ...] = ()
+    parameters: tuple[str, ...] = ()
+    unit: str = "unit"
+    linear: bool = False
+    """With equal count columns the value is a sum over units, so differences may be sign-flipped (S-12)."""
+    proportion: bool = False
+    """A share in 0..1 of a number of trials: a zero-width interval becomes the exact binomial bound (S-13)."""
+    carrier: str | None = None
+    """The column that counts the units which carry the value; under five of them there is no interval (S-13)."""
+    optimistic: bool = False
+    """A maximum chosen with the truth in hand: labelled so wherever it is shown (S-14)."""
+    overall: bool = True
+    """Whether there is one value for a whole submission; some only exist for each level of a factor."""
+    by_factor: bool = True
+    """Whether the value is broken down by factors at all; not where its rows are too wide for that to be worth it."""
+    by_item: bool = True
+    """Whether the value is also broken down by factors of items inside a unit (S-9)."""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    def bind(self, **settings: Any) -> Metric:
+        """The same metric with its parameters fixed; settings it does not know are left out."""
+        known = {key: value for key, value in settings.items() if key in self.parameters}
+        return replace(self, settings={**self.settings, **known})
+
+    def value(self, rows: Rows) -> NDArray[np.float64]:
+        """`reduce` with this metric's own settings: the value of each sum of rows."""
+        return self.reduce(rows, **self.settings)
+
+    def of(self, rows: Rows) -> float:
+        """The value of a whole table of rows."""
+        return float(self.value(rows.sum(axis=0)))
+
+
+@dataclass(frozen=True)
+class LevelRows:
+    """Rows of one level of an item factor: only the units with something left, by their index in the whole table."""
+
+    index: NDArray[np.int64]
+    rows: Rows
+
+
+@dataclass(frozen=True)
+class UnitRows:
+    """What one statistics function gave for one system: the table that every analysis starts from."""
+
+    unit: str
+    units: tuple[str, ...]
+    columns: tuple[str, ...]
+    rows: Rows
+    factors: Mapping[str, NDArray[np.str_]] = field(default_factory=dict)
+    """Unit factors: the level of every unit ("" = not known)."""
+    levels: Mapping[str, Mapping[str, LevelRows]] = field(default_factory=dict)
+    """Item factors: rows computed on the items of one level, with that level's own denominators (S-9)."""
+    clusters: NDArray[np.int64] | None = None
+    """Which cluster each unit belongs to; resampling moves whole clusters (S-10)."""
+    redrawn: Callable[[int], Callable[[int], Rows]] | None = None
+    """For rows that are themselves uncertain (judgements inside a pair, S-18): given a seed, a source that gives the
+    rows `[draws, units, s]` of the next so many draws."""
+
+    def column(self, name: str) -> NDArray[np.float64]:
+        """One named column of the rows."""
+        return self.rows[:, self.columns.index(name)]
+
+
+@dataclass(frozen=True)
+class Scores:
+    """One system's rows for every metric of its task: the end of `score`, the start of `analyse`."""
+
+    task: str
+    system: str
+    metrics: tuple[Metric, ...]
+    tables: Mapping[str, UnitRows]
+    """By the name of the metric; metrics with the same statistics share one table."""
+    primary: str
+    settings: Mapping[str, Any]
+    digests: Mapping[str, str]
+    notes: tuple[str, ...] = ()
+    flags: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """By the name of the metric: remarks that must stand beside its value."""
+    sweep: Sweep | None = None
+    parts: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    """By the name of the metric: what the value is made of (numerators, thresholds)."""
+
+    def metric(self, name: str) -> Metric:
+        """The metric of that name, with its settings."""
+        return next(metric for metric in self.metrics if metric.name == name)
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """A system's statistics as if it had decided by one threshold, for every threshold that makes a difference.
+
+    `sums[t]` is the sum over units of the rows that decisions `score >= thresholds[t]` would have given, so the same
+    `reduce` that gives a value gives its curve. Thresholds rise; the last one returns nothing.
+    """
+
+    thresholds: NDArray[np.float64]
+    sums: Rows
+    columns: tuple[str, ...]

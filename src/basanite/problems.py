@@ -1,0 +1,141 @@
+"""What we find in users' files: a problem is a value with its place and its cure, never an exception."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+Severity = Literal["reject", "warn"]
+Where = Literal["submission", "reference", "judgements", "metadata"]
+
+LISTED_PER_RULE = 20
+FOUND_LENGTH = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing wrong in a user's file: which rule, where, what was found and what to write instead.
+
+    `field` is the number of a field in its line, `column` that of a character; both count from 1.
+    """
+
+    rule: str
+    file: str
+    line: int | None
+    field: int | None
+    message: str
+    fix: str
+    found: str = ""
+    column: int | None = None
+    severity: Severity = "reject"
+    where: Where = "submission"
+
+    def as_dict(self) -> dict[str, Any]:
+        """The object that `validate --json` lists."""
+        return {
+            "rule": self.rule,
+            "severity": self.severity,
+            "where": self.where,
+            "file": visible(self.file),
+            "line": self.line,
+            "field": self.field,
+            "column": self.column,
+            "found": visible(self.found),
+            "message": visible(self.message),
+            "fix": visible(self.fix),
+        }
+
+    def place(self) -> str:
+        """`file:line:column`, as editors and compilers write it."""
+        parts = [visible(self.file), self.line, self.column or self.field if self.line else None]
+        return ":".join(str(part) for part in parts if part not in (None, ""))
+
+
+@dataclass
+class Findings:
+    """All problems of one run: every one is counted, the first few of each rule are kept to be shown."""
+
+    limit: int | None = LISTED_PER_RULE
+    problems: list[Problem] = field(default_factory=list)
+    counts: Counter[str] = field(default_factory=Counter)
+    rejected: bool = False
+    _listed: Counter[tuple[str, Severity]] = field(default_factory=Counter, repr=False)
+    """Warnings have a list of their own in each rule, so that they never crowd out what stops the submission."""
+
+    def add(self, problem: Problem) -> None:
+        """Count a problem and keep it if its rule is not full yet."""
+        self.count(problem.rule, 1, severity=problem.severity)
+        if self.room(problem.rule, problem.severity):
+            self._listed[problem.rule, problem.severity] += 1
+            self.problems.append(problem)
+
+    def extend(self, problems: Iterable[Problem]) -> None:
+        """Add several problems in their order."""
+        for problem in problems:
+            self.add(problem)
+
+    def count(self, rule: str, times: int, *, severity: Severity = "reject") -> None:
+        """Count occurrences that need no text of their own because their rule's list is full."""
+        self.counts[rule] += times
+        self.rejected = self.rejected or (severity == "reject" and times > 0)
+
+    def merge(self, other: Findings) -> None:
+        """Take over what was found elsewhere (in one file of many), in its order."""
+        shown = Counter(problem.rule for problem in other.problems)
+        for problem in other.problems:
+            self.add(problem)
+        for rule, times in other.counts.items():
+            self.counts[rule] += times - shown[rule]
+        self.rejected = self.rejected or other.rejected
+
+    def room(self, rule: str, severity: Severity = "reject") -> int:
+        """How many further problems of this rule would be listed and not only counted."""
+        return sys.maxsize if self.limit is None else max(self.limit - self._listed[rule, severity], 0)
+
+    @property
+    def valid(self) -> bool:
+        """Whether nothing found so far stops the submission."""
+        return not self.rejected
+
+    def __iter__(self) -> Iterator[Problem]:
+        return iter(self.problems)
+
+    def as_dict(self, task: str) -> dict[str, Any]:
+        """The object that `validate --json` prints."""
+        return {
+            "task": task,
+            "valid": self.valid,
+            "problems": [problem.as_dict() for problem in self.problems],
+            "counts": dict(sorted(self.counts.items())),
+            "listed": len(self.problems),
+            "total": sum(self.counts.values()),
+        }
+
+
+def visible(text: str) -> str:
+    """The same text with control and bidirectional characters escaped, so that nothing can hide in it (X-14).
+
+    >>> visible("a" + chr(7) + "b" + chr(0x202E))
+    'a\\\\x07b\\\\u202e'
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
+
+
+def shortened(raw: bytes | str, length: int = FOUND_LENGTH) -> str:
+    """What was found, as text of bounded length: undecodable bytes are shown, not lost.
+
+    >>> shortened(b"caf\\xe9")
+    'caf\\\\xe9'
+    """
+    text = raw[: 4 * length].decode("utf-8", "backslashreplace") if isinstance(raw, bytes) else raw
+    return text if len(text) <= length else text[: length - 1] + "…"
+
+
+def moved(problem: Problem, where: Where) -> Problem:
+    """The same problem, found in another of the user's files."""
+    return replace(problem, where=where)

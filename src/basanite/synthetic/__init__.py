@@ -1,0 +1,1 @@
+"""Generators of data files: deterministic, so that the same request always gives the same bytes."""

@@ -1,0 +1,104 @@
+"""Tasks: one thing systems are asked to do, with what an answer and the truth look like and how one is scored.
+
+A task is a `Task` value found by entry point. `open` looks at the inputs and gives an `Opened` run, which reads the
+submission piece by piece; `spine` drives it. Everything after that (intervals, tests, reports) comes for nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from basanite.analysis.results import Analysis, Comparison
+from basanite.errors import SettingError
+from basanite.figures import Figure
+from basanite.kernel import Metric, Scores
+from basanite.problems import Findings
+from basanite.registry import suggestion
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """The files of one run, as the user named them."""
+
+    submission: Path
+    reference: Path | None = None
+    documents: Path | None = None
+    queries: Path | None = None
+    metadata: tuple[Path, ...] = ()
+    judgements: Path | None = None
+    human: Path | None = None
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One thing about a task that a user may set: how to read it, and what it is without being set."""
+
+    name: str
+    help: str
+    parse: Callable[[str], Any]
+    default: Any = None
+
+    def read(self, value: Any) -> Any:
+        """The value as it is used, or a `SettingError` that says what would do."""
+        try:
+            return self.parse(str(value))
+        except ValueError as error:
+            raise SettingError(f"{self.name}={value!r} cannot be used: {error}. {self.help}") from error
+
+
+class Opened(Protocol):
+    """A run that has its reference and is about to read the submission."""
+
+    def pieces(self, findings: Findings) -> Iterator[Any]:
+        """The submission, one piece (a file, some rows) at a time."""
+
+    def examine(self, piece: Any) -> Any:
+        """Read, check and count one piece; pure, so that pieces may be examined side by side."""
+
+    def take(self, examined: Any, findings: Findings) -> None:
+        """Take in an examined piece, in the order of the pieces."""
+
+    def close(self, findings: Findings) -> None:
+        """Check what only the whole submission can tell."""
+
+    def scores(self, system: str) -> Scores:
+        """The rows of every metric."""
+
+
+def no_figures(analysis: Analysis) -> tuple[Figure, ...]:
+    """A task without charts of its own."""
+    return ()
+
+
+def no_compared_figures(comparison: Comparison) -> tuple[Figure, ...]:
+    """A task whose systems are compared in tables alone."""
+    return ()
+
+
+@dataclass(frozen=True)
+class Task:
+    """One thing systems are asked to do: data, with the few functions that only it can give."""
+
+    name: str
+    summary: str
+    citation: str
+    unit: str
+    primary: str
+    metrics: tuple[Metric, ...]
+    open: Callable[[Inputs, Mapping[str, Any], Findings, Executor | None], Opened | None]
+    settings: tuple[Setting, ...] = ()
+    figures: Callable[[Analysis], tuple[Figure, ...]] = no_figures
+    compared_figures: Callable[[Comparison], tuple[Figure, ...]] = no_compared_figures
+
+    def parsed(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """All settings of a run: those given, read and checked, and the defaults of the others."""
+        known = {setting.name: setting for setting in self.settings}
+        for name in given:
+            if name not in known:
+                raise SettingError(f"{self.name} has no setting {name!r}. {suggestion(name, tuple(known))}")
+        values = {name: known[name].read(value) for name, value in given.items()}
+        return {name: values.get(name, setting.default) for name, setting in known.items()}

@@ -1,0 +1,119 @@
+"""Cross-language retrieval (CLIR): for every query, which documents are relevant, and how sure the system is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from concurrent.futures import Executor
+from types import MappingProxyType
+from typing import Any
+
+from basanite.formats.detection_lines import MATERIAL_DOCUMENT
+from basanite.kernel import Metric, Scores
+from basanite.metrics.detection import ADWV, AQWV, AQWV_ALL, AQWV_RELEVANT, PFA, PMISS
+from basanite.metrics.thresholds import AUC, AUC_POOLED, MQWV, MQWV_CROSSFIT, ORACLE, THETA_BEST
+from basanite.problems import Findings
+from basanite.tasks import Inputs, Setting, Task
+from basanite.tasks.betas import CLIR_BETAS, PLAN, language_of
+from basanite.tasks.detection import Opening, open_run
+from basanite.tasks.detection_figures import compared_figures, detection_figures
+from basanite.tasks.detection_tables import Thresholds
+from basanite.tasks.queries import QueryRun
+
+METRICS = (
+    AQWV,
+    AQWV_ALL,
+    AQWV_RELEVANT,
+    ADWV,
+    PMISS,
+    PFA,
+    MQWV,
+    MQWV_CROSSFIT,
+    THETA_BEST,
+    ORACLE,
+    AUC,
+    AUC_POOLED,
+)
+
+
+class ClirRun(QueryRun):
+    """A CLIR submission: what all detection tasks do, and the values of this one."""
+
+    settings: Mapping[str, Any] = MappingProxyType({})
+
+    def scores(self, system: str) -> Scores:
+        """All rows and values of CLIR."""
+        thresholds = Thresholds(self, beta=self.settings["beta"], folds=self.settings["folds"])
+        metrics = tuple(self._bound(metric, thresholds) for metric in METRICS)
+        by_query = self.query_rows()
+        decided = dict.fromkeys(("aqwv", "aqwv_all", "aqwv_relevant", "pmiss", "pfa"), by_query)
+        return Scores(
+            task="clir",
+            system=system,
+            metrics=metrics,
+            tables={**decided, "adwv": self.document_rows(), **thresholds.tables()},
+            primary="aqwv",
+            settings=self.settings,
+            digests={"submission": self.source.digest.value(), "reference": self.key.digest},
+            notes=self.notes(),
+            flags=self.flags(by_query),
+            sweep=thresholds.sweep,
+            parts=thresholds.parts(by_query, self.decision_threshold()),
+        )
+
+    def _bound(self, metric: Metric, thresholds: Thresholds) -> Metric:
+        return metric.bind(beta=self.settings["beta"], **thresholds.parameters(metric.name))
+
+
+def open_clir(
+    inputs: Inputs, settings: Mapping[str, Any], findings: Findings, executor: Executor | None = None
+) -> ClirRun | None:
+    """Open the key and decide what beta is; without either there is nothing to score."""
+    pattern = re.compile(settings["document_pattern"])
+    run = open_run(ClirRun, inputs, Opening(pattern), findings, executor)
+    if run is None:
+        return None
+    language = settings["language"] or language_of(run.key.documents.texts(), pattern)
+    used = CLIR_BETAS.used(settings, language) if run.key.known else {}
+    run.settings = {**_shown(settings), **used, "language": language, "plan": PLAN}
+    return run
+
+
+def _shown(settings: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in settings.items() if value is not None}
+
+
+def _folds(text: str) -> int:
+    number = int(text)
+    if not 2 <= number <= 100:
+        raise ValueError("it must lie between 2 and 100")
+    return number
+
+
+def pattern_text(text: str) -> str:
+    """A setting that is a regular expression."""
+    try:
+        re.compile(text)
+    except re.error as error:
+        raise ValueError(f"it is not a regular expression ({error})") from error
+    return text
+
+
+TASK = Task(
+    name="clir",
+    summary="Cross-language retrieval: which documents are relevant to each query, with decisions and confidences",
+    citation="IARPA MATERIAL evaluation plan v6.0.4 (2018)",
+    unit="query",
+    primary="aqwv",
+    metrics=METRICS,
+    open=open_clir,
+    settings=(
+        *CLIR_BETAS.settings(),
+        Setting(
+            "document_pattern", "What a DocID looks like, as a regular expression.", pattern_text, MATERIAL_DOCUMENT
+        ),
+        Setting("folds", "Folds of queries for the cross-fitted threshold.", _folds, 10),
+    ),
+    figures=detection_figures,
+    compared_figures=compared_figures,
+)

@@ -1,0 +1,236 @@
+"""End to end (CLIR+S): retrieval and summaries together, as far as judges of the summaries confirm it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from concurrent.futures import Executor
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from basanite.analysis.judges import Agreement, Combination, Panel, agreement, panel_of
+from basanite.analysis.votes import VoteDraws, votes_of
+from basanite.errors import SettingError, UnreadableError
+from basanite.formats.detection import Answers
+from basanite.formats.judgements import Judgements, PairVotes, read_judgements, votes_on
+from basanite.formats.members import Limits
+from basanite.formats.summary_metadata import TEAMS, summary_rules
+from basanite.kernel import LevelRows, Rows, Scores, UnitRows
+from basanite.metrics.detection import COLUMNS, Detections
+from basanite.metrics.end_to_end import (
+    E2E_AQWV,
+    E2E_AQWV_ALL,
+    E2E_AQWV_RELEVANT,
+    E2E_PFA,
+    E2E_PMISS,
+    Returned,
+    rows_of_shares,
+)
+from basanite.problems import Findings
+from basanite.tasks import Inputs, Setting, Task
+from basanite.tasks.betas import CLIR_BETAS, E2E_BETAS, PLAN, language_of, number
+from basanite.tasks.clir import METRICS as CLIR_METRICS
+from basanite.tasks.clir import TASK as CLIR
+from basanite.tasks.detection import Opening, open_run
+from basanite.tasks.detection_figures import compared_figures, detection_figures
+from basanite.tasks.queries import Counted
+from basanite.tasks.summaries import Folders, SummariesRun
+
+METRICS = (E2E_AQWV, E2E_AQWV_ALL, E2E_AQWV_RELEVANT, E2E_PMISS, E2E_PFA)
+JUDGING = {"judging": "binary", "rule": "majority", "tie": "N"}
+DRAWS_AT_A_TIME = 16
+SUMMARIES = Limits(members=1_000_000, total_bytes=256 * 2**30, ratio=200)
+"""A season's summaries are many and large; the images themselves hardly shrink (M60)."""
+
+
+@dataclass(frozen=True)
+class PairsCounted(Counted):
+    """One query as CLIR counts it, and its returned pairs: overall ("") and by level of each factor of documents."""
+
+    pairs: Mapping[str, Returned]
+
+
+class E2eRun(SummariesRun):
+    """A submission with summaries and what judges said of them."""
+
+    judgements: Judgements | None = None
+    judgements_name: str = ""
+    votes: PairVotes | None = None
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.folders = Folders()
+        self.returned: dict[str, Mapping[str, Returned]] = {}
+        self.pairs: dict[str, list[tuple[str, str]]] = {}
+
+    def count(self, target: str, truth: NDArray[np.bool_], answers: Answers) -> PairsCounted:
+        """What CLIR counts, and the returned pairs."""
+        block = Detections((target,), truth[None], answers.returned[None])
+        pairs = {"": Returned.of(block)}
+        for factor in self.items:
+            pairs[factor.name] = Returned.of(block.split(factor.cell, len(factor.levels) + 1))
+        return PairsCounted(**vars(super().count(target, truth, answers)), pairs=pairs)
+
+    def keep(self, target: str, counted: Counted) -> None:
+        """Keep one query and its returned pairs."""
+        super().keep(target, counted)
+        assert isinstance(counted, PairsCounted), "counted by this very class"
+        self.returned[target] = counted.pairs
+        names = self.key.documents.texts()
+        self.pairs[target] = [(target, names[at]) for at in np.flatnonzero(counted.returned)]
+
+    def close(self, findings: Findings) -> None:
+        """Check the whole, and hold the judgements against what was returned (M13, M14)."""
+        super().close(findings)
+        if self.judgements is not None and findings.valid and self.key.known:
+            pairs = [pair for query in self.units() for pair in self.pairs[query]]
+            self.votes = votes_on(self.judgements, pairs, self.judgements_name, findings)
+
+    def scores(self, system: str) -> Scores:
+        """End-to-end values, and those of CLIR from the same decisions with the beta of CLIR (M16)."""
+        if self.votes is None or self.judgements is None:
+            raise SettingError("End-to-end values need what judges said of the summaries: give --judgements FILE.")
+        votes = votes_of(
+            self.votes.judge, self.votes.pair, self.votes.relevant, judges=self.votes.judges, items=self.votes.pairs
+        )
+        combination = Combination(**{name: self.settings[name] for name in JUDGING})
+        panel = panel_of(votes, combination)
+        clir = super().scores(system)
+        beta = self.settings["beta_e2e"]
+        table = self._judged(panel)
+        return replace(
+            clir,
+            task="e2e",
+            metrics=(*(metric.bind(beta=beta) for metric in METRICS), *clir.metrics),
+            tables={**dict.fromkeys((metric.name for metric in METRICS), table), **clir.tables},
+            primary=E2E_AQWV.name,
+            digests={**clir.digests, "judgements": self.judgements.digest},
+            notes=(*clir.notes, *_said(panel)),
+            parts={**clir.parts, E2E_AQWV.name: _agreement_parts(agreement(votes), self.votes)},
+        )
+
+    def _judged(self, panel: Panel) -> UnitRows:
+        """The rows after the judges; draws resample judgements inside each pair as well (S-18)."""
+        returned = self._joined("")
+        table = self.table(rows_of_shares(returned, panel.shares()), COLUMNS)
+        return replace(table, levels=self._judged_levels(panel), redrawn=_redrawn(returned, panel))
+
+    def _joined(self, factor: str) -> Returned:
+        return Returned.joined([self.returned[query][factor] for query in self.units()])
+
+    def _judged_levels(self, panel: Panel) -> dict[str, dict[str, LevelRows]]:
+        made: dict[str, dict[str, LevelRows]] = {}
+        everything = np.arange(len(self.units()))
+        for factor in self.items:
+            rows = rows_of_shares(self._joined(factor.name), panel.shares())
+            by_level = rows.reshape(len(everything), len(factor.levels) + 1, len(COLUMNS))
+            made[factor.name] = {
+                level: LevelRows(everything, by_level[:, at]) for at, level in enumerate(factor.levels)
+            }
+        return made
+
+
+def _redrawn(returned: Returned, panel: Panel) -> Callable[[int], Callable[[int], Rows]]:
+    """A source of rows in which each pair's judgements are drawn anew; a few draws at a time, for there are many."""
+
+    def source(seed: int) -> Callable[[int], Rows]:
+        draws = VoteDraws(panel.votes, seed=seed)
+
+        def some(count: int) -> Rows:
+            sizes = [min(DRAWS_AT_A_TIME, count - start) for start in range(0, count, DRAWS_AT_A_TIME)]
+            return np.concatenate([rows_of_shares(returned, panel.shares(draws.next(size))) for size in sizes])
+
+        return some
+
+    return source
+
+
+def _said(panel: Panel) -> tuple[str, ...]:
+    """How judgements became verdicts: rule and tie rule stand in every report (M12, C08)."""
+    notes = [f"Judgements were combined by: {panel.combination}."]
+    if panel.fitted is not None:
+        notes.append(f"Dawid-Skene was started {panel.fitted.restarts} times and the likeliest fit was kept.")
+    notes.append("Intervals of end-to-end values resample queries and, inside each pair, judgements (S-18).")
+    return tuple(notes)
+
+
+def _agreement_parts(found: Agreement, votes: PairVotes) -> dict[str, float]:
+    parts = {
+        "judged_pairs": float(votes.pairs),
+        "judges": float(votes.judges),
+        "judgements": float(len(votes.relevant)),
+        "agreement": found.percent,
+        "alpha": found.alpha,
+    }
+    return {name: value for name, value in parts.items() if not np.isnan(value)}
+
+
+def open_e2e(
+    inputs: Inputs, settings: Mapping[str, Any], findings: Findings, executor: Executor | None = None
+) -> E2eRun | None:
+    """Open key and judgements, and decide both betas."""
+    pattern = re.compile(settings["document_pattern"])
+    run = open_run(E2eRun, inputs, Opening(pattern, depth=2, limits=SUMMARIES), findings, executor)
+    if run is None:
+        return None
+    schema = None if settings["schema"] is None else _bytes(Path(settings["schema"]))
+    run.rules = summary_rules(settings["teams"], schema)
+    if inputs.judgements is not None:
+        key = None if settings["judge_key"] is None else settings["judge_key"].encode()
+        run.judgements_name = inputs.judgements.name
+        run.judgements = read_judgements(_bytes(inputs.judgements), inputs.judgements.name, findings, key=key)
+    run.settings = _used(run, settings, pattern)
+    return run if findings.valid else None
+
+
+def _used(run: E2eRun, settings: Mapping[str, Any], pattern: re.Pattern[str]) -> dict[str, Any]:
+    """The settings that a result shows; the key that hides judges is not among them."""
+    language = settings["language"] or language_of(run.key.documents.texts(), pattern)
+    shown = {name: value for name, value in settings.items() if value is not None and name != "judge_key"}
+    if run.key.known:
+        shown |= {f"{name}_e2e": value for name, value in E2E_BETAS.used(settings, language).items()}
+        clir = CLIR_BETAS.used({**settings, "beta": settings["beta_clir"], "cost": None}, language)
+        shown |= clir | {"beta_clir": clir["beta"]}
+    return {**shown, "language": language, "plan": PLAN}
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise UnreadableError(f"{path} cannot be read: {error.strerror}. Check the path and your rights.") from error
+
+
+def _teams(text: str) -> tuple[str, ...]:
+    teams = tuple(team.strip() for team in text.split(",") if team.strip())
+    if not teams:
+        raise ValueError("it names no team")
+    return teams
+
+
+TASK = Task(
+    name="e2e",
+    summary="End to end: retrieval with English summaries, judged by people",
+    citation="IARPA MATERIAL evaluation plan v6.0.4 (2018), sections 3 and 4",
+    unit="query",
+    primary=E2E_AQWV.name,
+    metrics=(*METRICS, *CLIR_METRICS),
+    open=open_e2e,
+    settings=(
+        *E2E_BETAS.settings(),
+        Setting("beta_clir", "beta of the CLIR values; from the language if not set.", number),
+        Setting("judging", "binary (one verdict for each pair) or raw (shares of votes).", str, JUDGING["judging"]),
+        Setting("rule", "How votes become a verdict: majority, any, all or dawid_skene.", str, JUDGING["rule"]),
+        Setting("tie", "What a tie is: N (not relevant) or R.", str, JUDGING["tie"]),
+        Setting("teams", "The registered teams, separated by commas.", _teams, TEAMS),
+        Setting("schema", "A schema for metadata in place of the shipped one.", str),
+        Setting("judge_key", "Secret of at least 16 characters that hides the names of crowd workers.", str),
+        *(setting for setting in CLIR.settings if setting.name in ("document_pattern", "folds")),
+    ),
+    figures=detection_figures,
+    compared_figures=compared_figures,
+)

@@ -1,0 +1,144 @@
+"""DomainID and LangID: which documents belong to each domain, or are in each language."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from concurrent.futures import Executor
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from basanite.formats.detection import Answers
+from basanite.formats.detection_key import SUFFIX
+from basanite.formats.detection_lines import MATERIAL_DOCUMENT
+from basanite.formats.domains import shipped_domains
+from basanite.kernel import LevelRows, Scores, UnitRows
+from basanite.metrics.identification import COLUMNS, METRICS, outcomes
+from basanite.problems import Findings, Problem
+from basanite.tasks import Inputs, Setting, Task
+from basanite.tasks.betas import PLAN
+from basanite.tasks.clir import pattern_text
+from basanite.tasks.detection import DetectionRun, Opening, open_run
+
+CITATION = "IARPA MATERIAL evaluation plan v6.0.4 (2018), section 5"
+TARGET = "target"
+
+
+class IdentificationRun(DetectionRun):
+    """A submission of one file for each domain or language; every one is scored by itself (M19)."""
+
+    task = "langid"
+    settings: Mapping[str, Any] = MappingProxyType({})
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.outcomes: dict[str, NDArray[np.float64]] = {}
+
+    def count(self, target: str, truth: NDArray[np.bool_], answers: Answers) -> NDArray[np.float64]:
+        """The outcome of every document."""
+        return outcomes(truth, answers.returned)
+
+    def keep(self, target: str, counted: NDArray[np.float64]) -> None:
+        """Keep one target."""
+        self.outcomes[target] = counted
+
+    def scores(self, system: str) -> Scores:
+        """The outcomes of every document for every target."""
+        names = self.key.documents.texts()
+        everything = np.arange(len(names))
+        levels = {target: LevelRows(everything, rows) for target, rows in sorted(self.outcomes.items())}
+        table = UnitRows("document", names, COLUMNS, np.zeros((len(names), len(COLUMNS))), levels={TARGET: levels})
+        return Scores(
+            task=self.task,
+            system=system,
+            metrics=METRICS,
+            tables=dict.fromkeys((metric.name for metric in METRICS), table),
+            primary=METRICS[0].name,
+            settings=self.settings,
+            digests={"submission": self.source.digest.value(), "reference": self.key.digest},
+            notes=(
+                "x1 to x4 are hits, misses, false alarms and correct rejections; *_of_truth is percent of the relevant "
+                "documents and may exceed 100; hit, miss, false_alarm and correct_rejection are percent of their own "
+                "class.",
+                "Intervals are over documents.",
+            ),
+        )
+
+
+class DomainRun(IdentificationRun):
+    """DomainID: files are named by the codes of domains, and CS documents are left out."""
+
+    task = "domainid"
+
+    def nearest(self, target: str) -> str | None:
+        """The code of the domain whose name a file has by mistake (M34, C14)."""
+        codes = {name.casefold(): code for name, code in shipped_domains().codes.items()}
+        code = codes.get(target.casefold(), target.upper())
+        return code if code in self.key.queries else super().nearest(target)
+
+    def close(self, findings: Findings) -> None:
+        """Check the whole, and that every target is the code of a domain."""
+        super().close(findings)
+        known = shipped_domains().domains
+        for code in self.key.queries:
+            if code not in known:
+                message, fix = f"{code} is not the code of a domain", f"use one of {', '.join(sorted(known))}"
+                findings.add(Problem("M34", code + SUFFIX, None, None, message, fix, code, where="reference"))
+
+
+def _open(
+    make: type[IdentificationRun],
+    inputs: Inputs,
+    settings: Mapping[str, Any],
+    findings: Findings,
+    executor: Executor | None,
+    barred: tuple[str, str] | None,
+) -> IdentificationRun | None:
+    opening = Opening(re.compile(settings["document_pattern"]), barred=barred)
+    run = open_run(make, inputs, opening, findings, executor)
+    if run is not None:
+        run.settings = {**settings, "plan": PLAN}
+    return run
+
+
+def open_domainid(
+    inputs: Inputs, settings: Mapping[str, Any], findings: Findings, executor: Executor | None = None
+) -> IdentificationRun | None:
+    """Open a DomainID run; documents of genre CS are no part of it (M34)."""
+    return _open(DomainRun, inputs, settings, findings, executor, ("genre", "CS"))
+
+
+def open_langid(
+    inputs: Inputs, settings: Mapping[str, Any], findings: Findings, executor: Executor | None = None
+) -> IdentificationRun | None:
+    """Open a LangID run, over all documents (M35)."""
+    return _open(IdentificationRun, inputs, settings, findings, executor, None)
+
+
+SETTINGS = (
+    Setting("document_pattern", "What a DocID looks like, as a regular expression.", pattern_text, MATERIAL_DOCUMENT),
+)
+
+DOMAINID = Task(
+    name="domainid",
+    summary="Domain identification: which documents belong to each domain",
+    citation=CITATION,
+    unit="document",
+    primary=METRICS[0].name,
+    metrics=METRICS,
+    open=open_domainid,
+    settings=SETTINGS,
+)
+LANGID = Task(
+    name="langid",
+    summary="Language identification: which documents are in each language",
+    citation=CITATION,
+    unit="document",
+    primary=METRICS[0].name,
+    metrics=METRICS,
+    open=open_langid,
+    settings=SETTINGS,
+)

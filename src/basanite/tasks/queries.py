@@ -1,0 +1,147 @@
+"""Tasks with one file per query: what each query contributes, kept until all of them have been seen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from basanite.formats.archive import Source
+from basanite.formats.detection import Answers
+from basanite.formats.detection_key import Key
+from basanite.formats.detection_lines import Layout
+from basanite.formats.factors import FactorTable
+from basanite.kernel import LevelRows, Rows, UnitRows
+from basanite.metrics.detection import COLUMNS, Detections, rates, rates_of_counts
+from basanite.metrics.thresholds import Ranked, RankedStore
+from basanite.tasks.detection import DetectionRun
+
+
+@dataclass(frozen=True)
+class ItemFactor:
+    """A property of documents: the group of each, and what the groups are called."""
+
+    name: str
+    levels: tuple[str, ...]
+    cell: NDArray[np.int64]
+    """The level of each document; documents without one form a group of their own after the last level."""
+
+
+@dataclass(frozen=True)
+class Counted:
+    """One query: its row, its rows by level of each item factor, its scores, its truth and the decisions on it."""
+
+    rows: Rows
+    levels: Mapping[str, Rows]
+    ranked: Ranked
+    relevant: NDArray[np.bool_]
+    returned: NDArray[np.bool_]
+
+
+class QueryRun(DetectionRun):
+    """A submission of one file per query."""
+
+    def __init__(
+        self, key: Key, source: Source, layout: Layout, tables: Sequence[FactorTable], limit: int | None = None
+    ) -> None:
+        super().__init__(key, source, layout, tables, limit)
+        self.items = _item_factors(tables, key)
+        self.unit_tables = [table for table in tables if table.subject == "query"]
+        self.item_tables = [table for table in tables if table.subject == "document"]
+        self.rows: dict[str, Rows] = {}
+        self.levels: dict[str, dict[str, Rows]] = {factor.name: {} for factor in self.items}
+        self.store = RankedStore()
+        self.document_counts = np.zeros((len(key.documents), 4), dtype=np.int64)
+        self.saturated: list[str] = []
+
+    def count(self, target: str, truth: NDArray[np.bool_], answers: Answers) -> Counted:
+        """One query's contribution, overall and by level of each factor of documents."""
+        block = Detections((target,), truth[None], answers.returned[None], answers.score[None])
+        levels = {factor.name: rates(block.split(factor.cell, len(factor.levels) + 1)) for factor in self.items}
+        return Counted(rates(block), levels, Ranked.of(truth, answers.score), truth, answers.returned)
+
+    def keep(self, target: str, counted: Counted) -> None:
+        """Keep one query."""
+        self.rows[target] = counted.rows
+        if not len(counted.ranked.other):
+            self.saturated.append(target)
+        for factor, rows in counted.levels.items():
+            self.levels[factor][target] = rows
+        self.store.add(target, counted.ranked)
+        state = 2 * counted.relevant.astype(np.int8) + counted.returned
+        for kind in range(1, 4):
+            self.document_counts[:, kind] += state == kind
+
+    def query_rows(self) -> UnitRows:
+        """The table that the three forms, Pmiss and PFA are made of."""
+        return self.table(np.concatenate([self.rows[query] for query in self.units()]), COLUMNS, levels=True)
+
+    def units(self) -> tuple[str, ...]:
+        """The queries, by name, so that the order of files in an archive changes nothing."""
+        return tuple(sorted(self.rows))
+
+    def table(self, rows: Rows, columns: tuple[str, ...], *, levels: bool = False) -> UnitRows:
+        """Rows of all queries with what is known about the queries."""
+        units = self.units()
+        factors = {name: table.column(name, units) for table in self.unit_tables for name in table.levels}
+        return UnitRows("query", units, columns, rows, factors, self._level_rows() if levels else {})
+
+    def _level_rows(self) -> dict[str, dict[str, LevelRows]]:
+        everything = np.arange(len(self.rows))
+        made: dict[str, dict[str, LevelRows]] = {}
+        for factor in self.items:
+            stacked = np.stack([self.levels[factor.name][query] for query in self.units()], axis=1)
+            made[factor.name] = {level: LevelRows(everything, stacked[at]) for at, level in enumerate(factor.levels)}
+        return made
+
+    def notes(self) -> tuple[str, ...]:
+        """What must be said of the whole result."""
+        notes = [
+            "Intervals are over queries, these documents fixed; those of adwv over documents, these queries fixed."
+        ]
+        if self.constant:
+            notes.append(
+                "Every confidence is 0.5: the system gives no scores, so thresholds and areas say nothing (M30)."
+            )
+        return tuple(notes)
+
+    def flags(self, table: UnitRows) -> dict[str, tuple[str, ...]]:
+        """What must stand beside single values."""
+        flags: dict[str, tuple[str, ...]] = dict.fromkeys(
+            ("auc", "auc_pooled"), ("development only, never an evaluation result",)
+        )
+        queries, relevant = len(table.units), int(table.column("has_relevant").sum())
+        if relevant < queries:
+            share = (queries - relevant) / queries
+            flags["aqwv_all"] = (
+                f"{queries - relevant} of {queries} queries have no relevant document: a silent system gets "
+                f"{share:.4g} here, not 0, and the worst {share:.4g} more than -beta (C05)",
+            )
+        if self.saturated:
+            flags["aqwv"] = flags["pfa"] = (
+                f"PFA counted 0 where every document is relevant: {', '.join(sorted(self.saturated)[:5])} (C44)",
+            )
+        return flags
+
+    def document_rows(self) -> UnitRows:
+        """The table with documents in the place of queries (M10)."""
+        counts = self.document_counts.copy()
+        counts[:, 0] = len(self.rows) - counts[:, 1:].sum(axis=1)
+        names = self.key.documents.texts()
+        factors = {name: table.column(name, names) for table in self.item_tables for name in table.levels}
+        return UnitRows("document", names, COLUMNS, rates_of_counts(counts), factors)
+
+
+def _item_factors(tables: Sequence[FactorTable], key: Key) -> list[ItemFactor]:
+    names = key.documents.texts()
+    made = []
+    for table in (table for table in tables if table.subject == "document"):
+        for factor in table.levels:
+            values = table.column(factor, names)
+            levels = tuple(sorted({str(value) for value in values} - {""}))
+            place = {level: at for at, level in enumerate(levels)}
+            cell = np.array([place.get(str(value), len(levels)) for value in values], dtype=np.int64)
+            made.append(ItemFactor(factor, levels, cell))
+    return made

@@ -1,0 +1,135 @@
+"""The files of an end-to-end submission: one folder for each query, with its rows, metadata and images (M40-M49)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from basanite.formats.detection_key import SUFFIX as ROWS
+from basanite.formats.image_header import check_image
+from basanite.formats.members import Member, member_digest
+from basanite.formats.summary_metadata import IMAGE_SUFFIXES, SummaryName, SummaryRules, read_summary
+from basanite.formats.summary_metadata import SUFFIX as METADATA
+from basanite.formats.summary_rows import split_rows
+from basanite.problems import Findings, Problem
+from basanite.tasks.clir import ClirRun
+from basanite.tasks.detection import Examined
+
+
+@dataclass(frozen=True)
+class RowsPart:
+    """What a query's rows promise: for each returned document the line and the name of its summary."""
+
+    query: str
+    summaries: Mapping[str, tuple[int, str]]
+
+
+@dataclass(frozen=True)
+class MetadataPart:
+    """A metadata file: its path, and the path of the image it names (none where it could not be read)."""
+
+    path: str
+    image: str | None
+
+
+@dataclass(frozen=True)
+class ImagePart:
+    """An image file."""
+
+    path: str
+
+
+@dataclass
+class Folders:
+    """Which files there are and which there should be, until all have been seen."""
+
+    promised: dict[str, tuple[str, int]] = field(default_factory=dict)
+    """By the path of a metadata file: the rows and the line that promise it."""
+    images: dict[str, str | None] = field(default_factory=dict)
+    """By the path of a metadata file that is there: the path of its image."""
+    pictures: set[str] = field(default_factory=set)
+
+    def take(self, part: RowsPart | MetadataPart | ImagePart) -> None:
+        """Note one file."""
+        if isinstance(part, RowsPart):
+            rows = f"{part.query}/{part.query}{ROWS}"
+            self.promised |= {f"{part.query}/{name}": (rows, line) for line, name in part.summaries.values()}
+        elif isinstance(part, MetadataPart):
+            self.images[part.path] = part.image
+        else:
+            self.pictures.add(part.path)
+
+    def problems(self) -> Iterator[Problem]:
+        """Everything promised is there, and nothing else is (M42)."""
+        for path, (rows, line) in self.promised.items():
+            if path not in self.images:
+                yield _folder_problem(rows, line, path, "the metadata file of this summary is missing", f"add {path}")
+        for path, image in self.images.items():
+            if path not in self.promised:
+                yield _folder_problem(path, None, path, "no returned document has this summary", "leave it out")
+            elif image is not None and image not in self.pictures:
+                yield _folder_problem(path, None, image, "the image of this summary is missing", f"add {image}")
+        for path in sorted(self.pictures - set(self.images.values())):
+            yield _folder_problem(path, None, path, "no metadata file names this image", "leave it out")
+
+
+def _folder_problem(file: str, line: int | None, found: str, message: str, fix: str) -> Problem:
+    return Problem("M42", file, line, None, message, fix, found=found)
+
+
+class SummariesRun(ClirRun):
+    """A submission with summaries: what CLIR reads, and a folder of metadata and images for each query."""
+
+    rules: SummaryRules
+    """What metadata are held against; set when the run is opened."""
+
+    folders: Folders
+
+    def examine(self, piece: Member) -> Examined:
+        """Read one file by what its name says it is."""
+        findings = Findings(self._limit)
+        folder, _, name = piece.name.rpartition("/")
+        examined = Examined(piece.name, len(piece.data), member_digest(piece.data), None, findings)
+        if not folder:
+            findings.add(_folder_problem(piece.name, None, piece.name, "this file is in no folder", _LAYOUT))
+        elif name == folder + ROWS:
+            return self._rows(replace(examined, target=folder), piece.data)
+        elif name.endswith(METADATA):
+            return replace(examined, part=self._metadata(piece, folder, findings))
+        elif name.lower().endswith((*IMAGE_SUFFIXES, ".jpeg", ".gif")):
+            findings.extend(check_image(piece.name, piece.data))
+            return replace(examined, part=ImagePart(piece.name))
+        else:
+            findings.add(_folder_problem(piece.name, None, piece.name, "this file does not belong here", _LAYOUT))
+        return examined
+
+    def _rows(self, examined: Examined, data: bytes) -> Examined:
+        query = examined.target
+        if query is None or query not in self._targets:
+            return examined
+        rows = split_rows(data, examined.member, query, self.rules, examined.findings)
+        read = self._read(examined, rows.data)
+        return replace(read, part=RowsPart(query, rows.summaries))
+
+    def _metadata(self, piece: Member, folder: str, findings: Findings) -> MetadataPart:
+        summary = read_summary(piece.name, piece.data, self.rules, findings)
+        name = SummaryName.parse(piece.name)
+        if name is not None and name.query != folder:
+            message = f"a summary of {name.query} lies in the folder of {folder}"
+            findings.add(_folder_problem(piece.name, None, name.query, message, f"put it into {name.query}/"))
+        return MetadataPart(piece.name, None if summary is None else f"{folder}/{summary.image}")
+
+    def take(self, examined: Examined, findings: Findings) -> None:
+        """Take in one file."""
+        super().take(examined, findings)
+        if examined.part is not None:
+            self.folders.take(examined.part)
+
+    def close(self, findings: Findings) -> None:
+        """Check the whole: queries, threshold, and what lies in the folders."""
+        super().close(findings)
+        if self.source.complete:
+            findings.extend(self.folders.problems())
+
+
+_LAYOUT = "one folder for each query: <QueryID>/<QueryID>.tsv and, for each returned document, a .json and an image"

@@ -1,0 +1,196 @@
+"""Judges: rules of combination by hand and by simulation, agreement against our peer and printed examples."""
+
+import krippendorff
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from basanite.analysis import dawid_skene
+from basanite.analysis.judges import (
+    Combination,
+    agreement,
+    judge_agreement,
+    krippendorff_alpha,
+    panel_of,
+    percent_agreement,
+    reliability,
+    verdict_counts,
+)
+from basanite.analysis.votes import VoteDraws, shares, votes_of
+from basanite.errors import SettingError
+
+
+@st.composite
+def panels(draw):
+    """A table of judges x items with 0, 1 or nan, and the same as votes in any order."""
+    judges, items = draw(st.integers(1, 5)), draw(st.integers(1, 8))
+    cells = st.lists(st.sampled_from([0, 1, np.nan]), min_size=items, max_size=items)
+    return np.array(draw(st.lists(cells, min_size=judges, max_size=judges)), dtype=float)
+
+
+def votes_in(table):
+    judge, item = np.nonzero(~np.isnan(table))
+    order = np.random.default_rng(len(judge)).permutation(len(judge))
+    judge, item = judge[order], item[order]
+    return votes_of(judge, item, table[judge, item] == 1, judges=len(table), items=table.shape[1])
+
+
+FIVE = np.array([[1, 1, 1, 0, 0], [1, 1, 0, 0, 0], [1, 0, np.nan, np.nan, 1], [1, np.nan, np.nan, np.nan, 0]], float)
+
+
+@pytest.mark.req("C08")
+def test_the_rules_differ_as_their_names_say_and_a_tie_is_not_relevant_unless_set():
+    votes = votes_in(FIVE)
+    assert panel_of(votes).shares().tolist() == [1, 1, 0, 0, 0]
+    assert panel_of(votes, Combination(tie="R")).shares().tolist() == [1, 1, 1, 0, 0]
+    assert panel_of(votes, Combination(rule="any")).shares().tolist() == [1, 1, 1, 0, 1]
+    assert panel_of(votes, Combination(rule="all")).shares().tolist() == [1, 0, 0, 0, 0]
+    assert np.allclose(panel_of(votes, Combination("raw")).shares(), [1, 2 / 3, 1 / 2, 0, 1 / 4])
+
+
+@pytest.mark.req("C08", "S-18")
+def test_a_combination_names_its_rule_and_tie_rule():
+    assert str(Combination(tie="R")) == "majority, a tie is relevant"
+    assert str(Combination(rule="dawid_skene")) == "Dawid-Skene, a tie is not relevant"
+    assert len({str(Combination(rule=rule)) for rule in ("majority", "any", "all", "dawid_skene")}) == 4
+    for wrong in ({"rule": "mean"}, {"tie": "Y"}, {"judging": "both"}):
+        with pytest.raises(SettingError):
+            Combination(**wrong)
+
+
+def test_an_item_without_votes_is_undefined_under_every_rule():
+    votes = votes_of([0], [1], [True], judges=1, items=3)
+    for rule in ("majority", "any", "all", "dawid_skene"):
+        assert np.isnan(panel_of(votes, Combination(rule=rule)).shares()).tolist() == [True, False, True]
+    assert np.isnan(panel_of(votes, Combination("raw")).shares()).sum() == 2
+
+
+@settings(max_examples=60, deadline=None)
+@given(panels())
+def test_alpha_is_our_peers(table):
+    counts = verdict_counts(votes_in(table))
+    ours = krippendorff_alpha(counts)
+    pairable = counts[counts.sum(axis=1) > 1].sum(axis=0)
+    if (pairable == 0).any():
+        assert np.isnan(ours)
+    else:
+        assert ours == pytest.approx(krippendorff.alpha(table, level_of_measurement="nominal"), abs=1e-12)
+
+
+def test_agreement_by_hand():
+    found = agreement(votes_in(FIVE))
+    assert found.percent == pytest.approx((4 + 1 + 0 + 2 + 2) / 15)
+    assert found.votes_per_item == {2: 2, 3: 1, 4: 2}
+    assert found.relevant == pytest.approx((4 + 1 + 0 + 0) / (4 + 2 + 1 + 0 + 1))
+    assert found.per_judge.tolist() == pytest.approx(
+        [(1 + 1 / 2 + 0 + 1 + 2 / 3) / 5, (1 + 1 / 2 + 0 + 1 + 2 / 3) / 5, (1 + 0 + 0) / 3, (1 + 2 / 3) / 2]
+    )
+
+
+@settings(max_examples=40, deadline=None)
+@given(panels())
+def test_percent_and_judges_agree_as_counted_pair_by_pair(table):
+    votes = votes_in(table)
+    alike, total = 0.0, 0
+    rest = [[] for _ in table]
+    for column in table.T:
+        given = [(judge, vote) for judge, vote in enumerate(column) if not np.isnan(vote)]
+        for judge, vote in given if len(given) > 1 else ():
+            same = [other == vote for number, other in given if number != judge]
+            rest[judge].append(np.mean(same))
+            alike, total = alike + np.mean(same), total + 1
+    assert np.allclose(judge_agreement(votes), [np.mean(r) if r else np.nan for r in rest], equal_nan=True)
+    assert np.allclose(percent_agreement(verdict_counts(votes)), alike / total if total else np.nan, equal_nan=True)
+
+
+def test_reliability_is_that_of_shrout_and_fleiss():
+    ratings = np.array([[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]])
+    one, mean = reliability(ratings.ravel(), np.repeat(np.arange(6), 4))
+    assert (round(one, 2), round(mean, 2)) == (0.17, 0.44)
+    assert np.isnan(reliability([1, 0], [0, 1])).all()
+    assert np.isnan(reliability([1, 1, 1, 1], [0, 0, 1, 1])).all()
+
+
+def simulated(skills, items=150, seed=3, share=0.4):
+    """Judges with these chances to be right on every item, and the truth."""
+    rng = np.random.default_rng(seed)
+    truth = rng.random(items) < share
+    table = np.array([np.where(rng.random(items) < skill, truth, ~truth) for skill in skills], dtype=float)
+    return votes_in(table), truth
+
+
+@pytest.mark.req("S-18")
+def test_dawid_skene_weighs_good_judges_above_a_majority_of_poor_ones():
+    votes, truth = simulated([0.97, 0.95, 0.55, 0.55, 0.55])
+    right = {
+        rule: (panel_of(votes, Combination(rule=rule)).shares() == truth).mean() for rule in ("majority", "dawid_skene")
+    }
+    assert right["dawid_skene"] > 0.95 > right["majority"]
+    skills = dawid_skene.fit(votes).model.finds_relevant
+    assert skills[:2].min() > 0.85 > 0.75 > skills[2:].max()
+
+
+def test_with_judges_of_equal_skill_it_is_the_majority():
+    votes, _ = simulated([0.9] * 5)
+    same = panel_of(votes, Combination(rule="dawid_skene")).shares() == panel_of(votes).shares()
+    assert same.mean() > 0.98
+
+
+@pytest.mark.req("S-18")
+def test_every_step_raises_the_posterior_and_restarts_are_reported():
+    votes, _ = simulated([0.9, 0.7, 0.6])
+    one_coin = np.array([False, False, True])
+    model = dawid_skene.maximised(votes, np.nan_to_num(shares(votes)), one_coin)
+    values = []
+    for _ in range(25):
+        values.append(dawid_skene.log_posterior(model, votes))
+        model = dawid_skene.maximised(votes, model.posterior(votes), one_coin)
+    assert (np.diff(values) > -1e-9).all()
+    fitted = dawid_skene.fit(votes)
+    assert fitted.restarts[0].start == "majority"
+    assert len(fitted.restarts) == dawid_skene.STARTS
+    best = max(restart.log_posterior for restart in fitted.restarts)
+    assert dawid_skene.log_posterior(fitted.model, votes) == pytest.approx(best, rel=1e-6)
+    assert all(restart.settled for restart in fitted.restarts)
+
+
+@pytest.mark.req("S-18")
+def test_a_judge_of_fewer_than_twenty_items_has_one_coin():
+    table = np.random.default_rng(2).integers(0, 2, (3, 40)).astype(float)
+    table[0, 19:], table[1, 20:] = np.nan, np.nan
+    model = dawid_skene.fit(votes_in(table)).model
+    assert model.one_coin.tolist() == [True, False, False]
+    assert model.finds_relevant[0] == model.finds_other[0]
+    assert model.finds_relevant[2] != model.finds_other[2]
+
+
+@settings(max_examples=25, deadline=None)
+@given(panels())
+def test_the_fit_is_the_same_every_time_and_never_certain_of_a_judge(table):
+    votes = votes_in(table)
+    first, second = dawid_skene.fit(votes), dawid_skene.fit(votes)
+    assert np.array_equal(first.posterior, second.posterior, equal_nan=True)
+    coins = np.concatenate([first.model.finds_relevant, first.model.finds_other])
+    assert ((coins > 0) & (coins < 1)).all()
+
+
+@pytest.mark.req("S-18")
+def test_votes_are_drawn_inside_their_item_whatever_the_size_of_the_blocks():
+    votes = votes_in(FIVE)
+    draws, again = VoteDraws(votes, seed=7), VoteDraws(votes, seed=7)
+    weights = draws.next(400)
+    assert np.array_equal(votes.sums(weights), np.broadcast_to(votes.per_item, (400, 5)))
+    assert np.array_equal(weights, np.concatenate([again.next(150), again.next(250)]))
+    assert not np.array_equal(weights, VoteDraws(votes, seed=8).next(400))
+    drawn = shares(votes, weights)
+    assert np.allclose(drawn.mean(axis=0), shares(votes), atol=0.06)
+    assert np.allclose(drawn.var(axis=0), shares(votes) * (1 - shares(votes)) / votes.per_item, atol=0.03)
+
+
+def test_every_rule_takes_draws_as_it_takes_votes():
+    votes = votes_in(FIVE)
+    whole = np.ones((2, len(votes)))
+    for combination in [Combination("raw"), *(Combination(rule=r) for r in ("majority", "any", "all", "dawid_skene"))]:
+        panel = panel_of(votes, combination)
+        assert np.array_equal(panel.shares(whole), np.stack([panel.shares()] * 2))

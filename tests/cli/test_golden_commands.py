@@ -1,0 +1,120 @@
+"""Every folder `tests/cli/golden/<case>/` is a test of the contract of commands and JSON; a new case needs no Python.
+
+`command` holds what is typed in a copy of `examples/clir` (with the case's own `files/`, if any), one line after the
+other; the last is compared: with `exit` (its code) and one of `stdout.json` (all of it), `stdout.subset.json` (what
+must be in it), `stdout.txt` and `stderr.txt` (to the letter). `@VERSION@` stands for our version. Numbers may differ
+by one in the tenth digit.
+
+Outputs were taken from a run and then read against the contract; `test_contract.py` checks the numbers by other means.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.cli.running import EXAMPLE, Ended, typed
+
+from basanite import __version__
+from basanite.cli import COMMANDS
+
+GOLDEN = Path(__file__).parent / "golden"
+FRACTION = re.compile(r"-?[0-9]+(\.[0-9]+(e[+-]?[0-9]+)?|e[+-]?[0-9]+)")
+CASES = sorted(path.parent for path in GOLDEN.glob("*/command"))
+
+pytestmark = pytest.mark.req("P-20")
+
+
+def close(found: float, wanted: float) -> bool:
+    """Whether two numbers of ten significant digits differ by one in the last at most."""
+    size = max(abs(found), abs(wanted))
+    return found == wanted or abs(found - wanted) <= 1.01 * 10 ** (math.floor(math.log10(size)) - 9)
+
+
+def is_number(item: Any) -> bool:
+    return isinstance(item, float) or (isinstance(item, int) and not isinstance(item, bool))
+
+
+def same(found: Any, wanted: Any) -> bool:
+    if isinstance(wanted, dict) and isinstance(found, dict):
+        return found.keys() == wanted.keys() and all(same(found[key], wanted[key]) for key in wanted)
+    if isinstance(wanted, list) and isinstance(found, list):
+        return len(found) == len(wanted) and all(map(same, found, wanted))
+    if is_number(found) and is_number(wanted):
+        return type(found) is type(wanted) and close(found, wanted)
+    return type(found) is type(wanted) and found == wanted
+
+
+def holds(found: Any, wanted: Any) -> bool:
+    """Whether what is wanted is part of what was found, at every depth."""
+    if isinstance(wanted, dict):
+        return isinstance(found, dict) and all(key in found and holds(found[key], wanted[key]) for key in wanted)
+    if isinstance(wanted, list):
+        return isinstance(found, list) and all(any(holds(item, part) for item in found) for part in wanted)
+    return same(found, wanted)
+
+
+def expected(path: Path) -> str | None:
+    return path.read_text(encoding="utf-8").replace("@VERSION@", __version__) if path.exists() else None
+
+
+def faults(case: Path, ended: Ended) -> list[str]:
+    """What of a case was not as it should be."""
+    wrong = [] if ended.code == int((case / "exit").read_text()) else [f"exit code {ended.code}: {ended.stderr}"]
+    for name, found in (("stdout.txt", ended.stdout), ("stderr.txt", ended.stderr)):
+        wanted = expected(case / name)
+        wrong += [] if wanted is None or found == wanted else [f"{name} differs:\n{found}"]
+    whole, part = expected(case / "stdout.json"), expected(case / "stdout.subset.json")
+    if whole is not None:
+        wrong += json_faults(ended.stdout, whole)
+    if part is not None and not holds(ended.data, json.loads(part)):
+        wrong.append(f"stdout.subset.json is not in:\n{ended.stdout}")
+    return wrong
+
+
+def json_faults(found: str, wanted: str) -> list[str]:
+    """Fractions may differ a little, everything else is compared as bytes: keys, their order, blanks, line ends."""
+    if not same(json.loads(found), json.loads(wanted)):
+        return [f"stdout.json differs:\n{found}"]
+    return [] if FRACTION.sub("#", found) == FRACTION.sub("#", wanted) else ["the bytes of stdout.json differ"]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A copy of the example to work in."""
+    shutil.copytree(EXAMPLE, tmp_path / "clir")
+    return tmp_path / "clir"
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_a_command_prints_what_its_golden_files_say(case, folder):
+    if (case / "files").is_dir():
+        shutil.copytree(case / "files", folder, dirs_exist_ok=True)
+    for line in (case / "command").read_text(encoding="utf-8").splitlines():
+        ended = typed(line, folder)
+    assert faults(case, ended) == []
+
+
+def test_every_command_has_a_golden_case_that_succeeds():
+    covered = set()
+    for case in CASES:
+        last = (case / "command").read_text(encoding="utf-8").splitlines()[-1].split()
+        if (case / "exit").read_text().strip() == "0":
+            covered.add(last[1])
+    assert set(COMMANDS) - covered == set()
+
+
+def test_a_difference_in_the_tenth_digit_passes_and_any_other_does_not():
+    assert same({"a": 0.1234567891}, {"a": 0.1234567892})
+    assert not same({"a": 0.1234567891}, {"a": 0.1234567893})
+    assert not same({"a": 1}, {"a": 1.0})
+    assert not same({"a": True}, {"a": 1})
+    assert not same({"a": None}, {"a": 0.0})
+    assert not same({"a": 1, "b": 2}, {"a": 1})
+    assert holds({"a": [1, {"b": 2, "c": 3}]}, {"a": [{"b": 2}]})
+    assert not holds({"a": []}, {"a": [1]})

@@ -1,0 +1,121 @@
+"""Every command helps, with an example that runs, and costs nothing before it is called."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+
+import click
+import pytest
+from tests.cli.running import EXAMPLE, here, process, typed
+
+from basanite.cli import COMMANDS, app
+from basanite.synthetic.pack_builder import PackSpec, build_packs
+from basanite.synthetic.packs import RawSpec, raw_documents, write_raw_table, write_tree
+
+HEAVY = ("numpy", "scipy", "polars", "jinja2", "vl_convert", "rich")
+ELSEWHERE = ("fastapi", "sqlalchemy", "torch", "dask", "pyoxigraph")
+
+
+def commands():
+    """Every command and subcommand, as the words to type."""
+    ctx = click.Context(app)
+    for name in app.list_commands(ctx):
+        command = app.get_command(ctx, name)
+        yield (name,)
+        if isinstance(command, click.Group):
+            yield from ((name, part) for part in command.list_commands(ctx))
+
+
+ALL = list(commands())
+
+
+def example_of(words):
+    """The example at the end of a command's help, which stands on one line."""
+    return re.search(r"Example:\n +(basanite .*)\n", here(*words, "--help").stdout)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A copy of the example, with a run and qrels for those who convert, and a data set for those who look at one."""
+    copy = tmp_path / "clir"
+    shutil.copytree(EXAMPLE, copy)
+    here("convert", "to-run", "Alpha.tgz", "--out", "run.txt", cwd=copy)
+    here("convert", "to-qrels", "key", "--out", "qrels.txt", cwd=copy)
+    shutil.unpack_archive(copy / "Alpha.tgz", copy / "run", "gztar")
+    (copy / "pack1").mkdir()
+    (copy / "pack1" / "query_list.tsv").write_text("query_id\tquery_string\tdomain_id\nquery00001\tzebra\tLIF\n")
+    raw = raw_documents(RawSpec(60))
+    write_raw_table(raw, copy / "collected.tsv")
+    write_tree(build_packs(raw, PackSpec("1A", dev=5, analysis=5)), copy)
+    return copy
+
+
+@pytest.mark.req("P-3")
+@pytest.mark.parametrize("words", [(), *ALL], ids=" ".join)
+def test_the_example_in_the_help_of_a_command_runs(words, folder):
+    found = example_of(words)
+    assert found is not None, here(*words, "--help").stdout
+    assert found[1].split()[1 : 1 + len(words)] == list(words)
+    ended = typed(found[1], folder)
+    assert (ended.code, "Traceback" in ended.stderr) == (0, False), ended.stderr
+
+
+@pytest.mark.req("P-3")
+@pytest.mark.parametrize("words", ALL, ids=" ".join)
+def test_every_command_can_print_json(words):
+    command = app
+    for word in words:
+        command = command.get_command(click.Context(command), word)
+    if not isinstance(command, click.Group):
+        assert "--json" in {name for option in command.params for name in option.opts}
+
+
+def test_each_command_has_one_line_in_the_list_of_commands():
+    shown = here("--help").stdout
+    assert all(re.search(rf"^  {name} +{re.escape(words[:30])}", shown, re.M) for name, words in COMMANDS.items())
+
+
+@pytest.mark.req("P-2")
+@pytest.mark.parametrize("code", ["import basanite", "import runpy, sys; sys.argv = ['basanite', '--help']; MAIN"])
+def test_help_and_import_load_nothing_heavy(code):
+    run = "\ntry:\n    runpy.run_module('basanite', run_name='__main__')\nexcept SystemExit:\n    pass\n"
+    tail = f"\nprint('LOADED', sorted(set({HEAVY + ELSEWHERE}) & set(__import__('sys').modules)))"
+    done = subprocess.run(
+        [sys.executable, "-c", code.replace(" MAIN", run) + tail],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+    )
+    assert done.stdout.splitlines()[-1] == "LOADED []"
+
+
+BLOCKED = """
+import importlib.abc, runpy, sys
+
+class Blocked(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {names}:
+            raise ModuleNotFoundError(name, name=name)
+
+sys.meta_path.insert(0, Blocked())
+sys.argv = ["basanite", *{words}]
+runpy.run_module("basanite", run_name="__main__")
+"""
+
+
+@pytest.mark.req("P-2")
+@pytest.mark.parametrize("command", ["validate", "score"])
+def test_the_offline_tool_works_where_no_extra_is_installed(command):
+    words = [command, "clir", "--reference", "key", "--submission", "Alpha.tgz", "--json"]
+    code = BLOCKED.format(names=ELSEWHERE, words=words)
+    done = subprocess.run([sys.executable, "-c", code], cwd=EXAMPLE, capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_the_version_is_told():
+    ended = process("--version", cwd=EXAMPLE)
+    assert (ended.code, ended.stdout.startswith("basanite, version ")) == (0, True)

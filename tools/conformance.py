@@ -1,0 +1,265 @@
+"""What is proven: every requirement against the tests, pages and commands that stand for it.
+
+`docs/conformance.toml` says what must be proven and how; a complete run of the tests writes which tests passed for
+which requirement to `build/requirements.json` (see `tools/requirement_marks.py`); this command holds one against the
+other in seconds. Gaps are shown, not punished, unless `--require` or `--strict` asks for it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from tools.markdown_pages import has_anchor
+
+ROOT = Path(__file__).resolve().parent.parent
+REQUIREMENTS = Path("docs/conformance.toml")
+RECORD = Path("build/requirements.json")
+RUNS_COMMANDS = (Path("Makefile"), Path(".ci/run"))
+LONGEST_LINE = 150
+CASES = ("good", "bad")
+
+_KEYS = {"line", "proof", "cases", "anchor", "command"}
+_NEEDS = {"test": None, "page": "anchor", "command": "command"}
+_ID = re.compile(r"(?P<letter>[A-Z])(?P<dash>-?)(?P<number>\d+)")
+_NOT_SOURCE = ("benchmarks/results/",)
+
+
+class MalformedRequirementsError(ValueError):
+    """The file of requirements has faults; the message lists all of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """One thing that must hold, in a line, with what counts as its proof."""
+
+    id: str
+    line: str
+    proof: str
+    both_cases: bool = False
+    anchor: str = ""
+    command: str = ""
+
+    @property
+    def letter(self) -> str:
+        """The family of the requirement: the letter its id starts with."""
+        return self.id[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """The tests that carry a requirement's mark, by outcome, and which of its cases the passing ones show."""
+
+    passed: tuple[str, ...] = ()
+    failed: tuple[str, ...] = ()
+    cases: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What the last complete run of the tests left behind."""
+
+    ids: Mapping[str, Evidence] = field(default_factory=dict)
+    tree: str = ""
+    marks: str = ""
+
+
+def load_requirements(path: Path) -> dict[str, Requirement]:
+    """All requirements by id, in the order of the file; every fault of the file is named in one error."""
+    entries = tomllib.loads(path.read_text(encoding="utf-8"))
+    faults = [f"[{name}] {fault}" for name, entry in entries.items() for fault in _faults(name, entry)]
+    if faults:
+        raise MalformedRequirementsError("\n".join(faults))
+    return {name: _requirement(name, entry) for name, entry in entries.items()}
+
+
+def load_record(path: Path) -> Record | None:
+    """The record of the last complete run, or nothing when there was none."""
+    if not path.is_file():
+        return None
+    stored = json.loads(path.read_text(encoding="utf-8"))
+    ids = {name: _evidence(entry) for name, entry in stored["ids"].items()}
+    return Record(ids, stored["tree"], stored.get("marks", ""))
+
+
+def lack(requirement: Requirement, record: Record, root: Path) -> str:
+    """Why a requirement does not count as proven; empty when it does."""
+    if requirement.proof == "page":
+        return "" if has_anchor(requirement.anchor, root) else f"{requirement.anchor} is missing"
+    if requirement.proof == "command":
+        return "" if _is_run(requirement.command, root) else f"nothing runs `{requirement.command}`"
+    return _lack_of_tests(requirement, record.ids.get(requirement.id, Evidence()))
+
+
+def tree_digest(root: Path) -> str:
+    """A digest of the files that make up the source: the same state gives the same digest, wherever it lies."""
+    digest = hashlib.sha256()
+    for name in source_files(root):
+        content = hashlib.sha256((root / name).read_bytes()).hexdigest()
+        digest.update(f"{name}\0{content}\n".encode())
+    return f"sha256:{digest.hexdigest()}"
+
+
+def source_files(root: Path) -> list[str]:
+    """The files of the working tree that git tracks or would track, without what benchmarks append."""
+    names = _listed_by_git(root) or _walked(root)
+    return sorted({name for name in names if (root / name).is_file() and not name.startswith(_NOT_SOURCE)})
+
+
+def compact(ids: Iterable[str]) -> str:
+    """Ids of one family with runs drawn together.
+
+    >>> compact(["M01", "M02", "M03", "M07"])
+    'M01-M03 M07'
+    >>> compact(["H-1", "H-2", "H-4"])
+    'H-1..H-2 H-4'
+    """
+    ordered = sorted(ids, key=_number)
+    runs = [
+        [name for _, name in run] for _, run in groupby(enumerate(ordered), lambda pair: _number(pair[1]) - pair[0])
+    ]
+    return " ".join(run[0] if len(run) == 1 else f"{run[0]}{_joint(run[0])}{run[-1]}" for run in runs)
+
+
+def summary(requirements: Mapping[str, Requirement], gaps: Mapping[str, str]) -> list[str]:
+    """How many are proven, in all and by letter."""
+    families: dict[str, list[str]] = defaultdict(list)
+    for requirement in requirements.values():
+        families[requirement.letter].append(requirement.id)
+    proven = {letter: sum(name not in gaps for name in names) for letter, names in families.items()}
+    heading = f"Proven: {sum(proven.values())} of {len(requirements)} requirements"
+    return [heading, *(f"  {letter} {proven[letter]:3} of {len(names)}" for letter, names in families.items())]
+
+
+def gap_lines(requirements: Mapping[str, Requirement], gaps: Mapping[str, str], *, verbose: bool) -> list[str]:
+    """What is not proven: one line each with text and reason, or one line a letter."""
+    if not gaps:
+        return []
+    if verbose:
+        return ["Without proof:", *(f"  {name:5} {requirements[name].line} [{why}]" for name, why in gaps.items())]
+    families: dict[str, list[str]] = defaultdict(list)
+    for name in gaps:
+        families[name[0]].append(name)
+    return ["Without proof (--verbose says why):", *(f"  {compact(names)}" for names in families.values())]
+
+
+def main(arguments: Sequence[str] | None = None, root: Path = ROOT) -> int:
+    """Print what is proven; 1 if something asked for is not, 2 if the question makes no sense."""
+    options = _parser().parse_args(arguments)
+    requirements = load_requirements(root / REQUIREMENTS)
+    unknown = [name for name in options.require if name not in requirements]
+    if unknown:
+        print(f"No requirement is called {', '.join(unknown)}; see {REQUIREMENTS}", file=sys.stderr)
+        return 2
+    record = load_record(root / RECORD)
+    remark = _freshness(record, root)
+    gaps = _gaps(requirements, record or Record(), root)
+    print("\n".join([*summary(requirements, gaps), *gap_lines(requirements, gaps, verbose=options.verbose), *remark]))
+    missing = [name for name in options.require if name in gaps]
+    for name in missing:
+        print(f"{name} lacks proof: {gaps[name]}", file=sys.stderr)
+    return 1 if missing or (options.strict and (gaps or remark)) else 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="conformance", description="Says which requirements are proven.")
+    parser.add_argument("--verbose", action="store_true", help="one line for each gap, with its text and reason")
+    parser.add_argument("--require", nargs="+", default=[], metavar="ID", help="fail if one of these lacks proof")
+    parser.add_argument("--strict", action="store_true", help="fail if anything lacks proof or the record is stale")
+    return parser
+
+
+def _gaps(requirements: Mapping[str, Requirement], record: Record, root: Path) -> dict[str, str]:
+    reasons = {name: lack(requirement, record, root) for name, requirement in requirements.items()}
+    return {name: reason for name, reason in reasons.items() if reason}
+
+
+def _freshness(record: Record | None, root: Path) -> list[str]:
+    if record is None:
+        return [f"There is no {RECORD} yet: `make test` writes it."]
+    if record.tree != tree_digest(root):
+        return [f"Stale: files changed since {RECORD} was written; run `make test` again."]
+    return []
+
+
+def _faults(name: str, entry: Any) -> list[str]:
+    if not isinstance(entry, dict):
+        return ["is not a table"]
+    proof, line = entry.get("proof"), entry.get("line")
+    needed = _NEEDS.get(str(proof))
+    found = {
+        "is no id of the form M29 or H-1": not _ID.fullmatch(name),
+        f"has unknown keys {sorted(entry.keys() - _KEYS)}": entry.keys() - _KEYS,
+        f"needs a line of 1 to {LONGEST_LINE} characters": not (
+            isinstance(line, str) and 0 < len(line) <= LONGEST_LINE
+        ),
+        f"has proof {proof!r}, not one of {sorted(_NEEDS)}": proof not in _NEEDS,
+        f"needs {needed!r} for its proof": needed and not entry.get(needed),
+        "may only have cases = 'both'": entry.get("cases", "both") != "both",
+    }
+    return [fault for fault, holds in found.items() if holds]
+
+
+def _requirement(name: str, entry: Mapping[str, str]) -> Requirement:
+    anchor, command = entry.get("anchor", ""), entry.get("command", "")
+    return Requirement(name, entry["line"], entry["proof"], "cases" in entry, anchor, command)
+
+
+def _evidence(entry: Mapping[str, Any]) -> Evidence:
+    return Evidence(tuple(entry["passed"]), tuple(entry["failed"]), dict(entry["cases"]))
+
+
+def _lack_of_tests(requirement: Requirement, evidence: Evidence) -> str:
+    if evidence.failed:
+        return f"fails: {evidence.failed[0]}"
+    if not evidence.passed:
+        return "no passing test"
+    wanted = CASES if requirement.both_cases else ()
+    return ", ".join(f"no {case} case" for case in wanted if not evidence.cases.get(case))
+
+
+def _is_run(command: str, root: Path) -> bool:
+    present = [root / path for path in RUNS_COMMANDS if (root / path).is_file()]
+    return any(command in path.read_text(encoding="utf-8") for path in present)
+
+
+def _listed_by_git(root: Path) -> list[str]:
+    if not shutil.which("git"):
+        return []
+    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    listing = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+    return listing.stdout.split("\0") if listing.returncode == 0 else []
+
+
+def _walked(root: Path) -> list[str]:
+    """What git would list, for a source tree that came without git."""
+    inside = [path.relative_to(root) for path in root.rglob("*") if path.is_file()]
+    return [path.as_posix() for path in inside if not any(_is_made(part) for part in path.parts)]
+
+
+def _is_made(part: str) -> bool:
+    return part in {".git", ".venv", "build", "dist", "__pycache__"} or part.endswith(("_cache", ".egg-info"))
+
+
+def _number(name: str) -> int:
+    return int(re.sub(r"\D", "", name))
+
+
+def _joint(name: str) -> str:
+    return ".." if "-" in name else "-"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
