@@ -26,7 +26,7 @@ from basanite.analysis.paired import differences, enter, judged
 from basanite.analysis.resampling import Job, frame_of, portion_of
 from basanite.analysis.results import Design, Difference, Value
 from basanite.kernel import Metric, Rows, UnitRows
-from basanite.metrics import detection, thresholds
+from basanite.metrics import detection, end_to_end, identification, thresholds
 
 SIZES = (15, 30, 100, 300)
 CAMPAIGNS = 200
@@ -106,14 +106,41 @@ def _best(block: detection.Detections) -> int:
     return thresholds.best_threshold(histogram, beta=BETA)
 
 
-SIMULATORS: Mapping[str, Simulator] = {"detection": simulate_detection}
+def simulate_end_to_end(metrics: Sequence[Metric], generator: np.random.Generator) -> list[Population]:
+    """The same queries, each returned pair with the share of five judges who found its summary relevant."""
+    relevant = generator.random((POPULATION, 100)) < generator.choice([0.0, 0.01, 0.03, 0.1], POPULATION)[:, None]
+    quality = generator.normal(3.4, 1.0, POPULATION)
+    blocks = []
+    for _ in range(2):
+        found = end_to_end.Returned.of(_detections(relevant, quality, generator))
+        share = generator.binomial(5, np.where(found.relevant, 0.8, 0.3)) / 5
+        blocks.append(end_to_end.JudgedDetections([str(at) for at in range(POPULATION)], found, share))
+    bound = [metric.bind(beta=BETA) for metric in metrics]
+    return [Population(metric, *(metric.statistics(block) for block in blocks)) for metric in bound]
+
+
+def simulate_identification(metrics: Sequence[Metric], generator: np.random.Generator) -> list[Population]:
+    """Documents of one domain in four; counts are left out, for they grow with the number of documents."""
+    relevant = generator.random((POPULATION, 1)) < 0.25
+    sure = generator.random((POPULATION, 1))
+    blocks = [
+        detection.Detections((), relevant, generator.random(relevant.shape) < np.where(relevant, sure, sure / 4))
+        for _ in range(2)
+    ]
+    shares = [metric for metric in metrics if metric not in identification.COUNTS]
+    return [Population(metric, *(metric.statistics(block) for block in blocks)) for metric in shares]
+
+
+SIMULATORS: Mapping[str, Simulator] = {
+    "detection": simulate_detection,
+    "end_to_end": simulate_end_to_end,
+    "identification": simulate_identification,
+}
 
 
 def registered() -> list[Metric]:
-    """Every registered metric, and those that share a module with one."""
-    found = [registry.load("metrics", name) for name in registry.names("metrics")]
-    beside = [item for module in (detection, thresholds) for item in vars(module).values() if isinstance(item, Metric)]
-    return list({metric.name: metric for metric in [*found, *beside]}.values())
+    """Every registered metric."""
+    return [registry.load("metrics", name) for name in registry.names("metrics")]
 
 
 def populations(seed: int) -> list[Population]:

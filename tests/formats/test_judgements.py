@@ -103,7 +103,6 @@ def test_bytes_that_are_not_text_are_refused_with_their_line():
     assert ("C45", "reject", 3) in problems(read(PLAIN.replace("bob", "b\xf6b").encode("latin-1"))[1])
 
 
-@pytest.mark.req("X-18")
 def test_workers_are_hidden_under_the_key_everywhere():
     text = (
         CROWD
@@ -118,14 +117,12 @@ def test_workers_are_hidden_under_the_key_everywhere():
     assert made.judges != read(CROWD, key=KEY[::-1])[0].judges
 
 
-@pytest.mark.req("X-18")
 def test_results_of_a_crowd_platform_need_a_key_worth_the_name():
     assert problems(read(CROWD)[1]) == [("X-18", "reject", 1)]
     with pytest.raises(SettingError):
         read(CROWD, key=b"short")
 
 
-@pytest.mark.req("X-18")
 @pytest.mark.parametrize("row", [("H3", "W1", "Approved", "q1", "d1", "R"), ("H2", "W1", "Approved", "q1", "d1", "R")])
 def test_results_that_are_not_of_the_exported_batch_are_refused(row):
     made, findings = read(crowd(row), key=KEY, form=CrowdForm(batch=BATCH))

@@ -20,7 +20,7 @@ FLAGS = [
 ]
 DRAWN = "document.querySelectorAll('[data-chart]').length === document.querySelectorAll('[data-drawn]').length"
 
-pytestmark = [pytest.mark.browser, pytest.mark.req("P-17"), pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(120)]
 
 
 def rgb(colour: str) -> str:
@@ -136,7 +136,6 @@ def test_tables_sort_by_their_headers_and_undefined_goes_last(visit):
     assert page.get_attribute("#f1-1-table thead th:nth-child(2)", "aria-sort") == "descending"
 
 
-@pytest.mark.req("P-33")
 def test_the_keyboard_reaches_everything_in_reading_order(visit):
     page = visit("score", color_scheme="light")
     reached = []

@@ -46,7 +46,6 @@ def lab(colour: str, vision: np.ndarray) -> np.ndarray:
     return np.array([116 * fy - 16, 500 * (fx - fy), 200 * (fy - fz)])
 
 
-@pytest.mark.req("P-33")
 @pytest.mark.parametrize("palette", [theme.LIGHT, theme.DARK], ids=["light", "dark"])
 def test_text_and_series_stand_out_from_the_page(palette):
     for ground in (palette.page, palette.card):

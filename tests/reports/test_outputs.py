@@ -103,7 +103,7 @@ def test_a_hostile_name_is_only_data_in_every_output(name, kind, hostile):
     check(rendered(hostile[kind], name))
 
 
-@pytest.mark.req("S-6", "P-17")
+@pytest.mark.req("S-6")
 @pytest.mark.parametrize("name", OUTPUTS)
 def test_the_same_report_gives_the_same_bytes(name, compare):
     assert rendered(compare, name) == rendered(compare, name)
@@ -194,7 +194,6 @@ def test_latex_sets_the_primary_value_in_bold(score):
 # --- HTML ---
 
 
-@pytest.mark.req("P-17")
 @pytest.mark.parametrize("kind", ["score", "compare"])
 def test_the_page_needs_nothing_from_outside(kind, request):
     text = rendered(request.getfixturevalue(kind), "html").decode()
@@ -209,7 +208,6 @@ def test_the_page_needs_nothing_from_outside(kind, request):
     assert len(text) < 1_500_000
 
 
-@pytest.mark.req("P-33")
 def test_each_chart_in_the_page_has_a_still_picture_a_summary_and_a_table(score):
     text = rendered(score, "html").decode()
     figures = re.findall(r'<figure class="card".*?</figure>', text, re.S)

@@ -111,7 +111,13 @@ def rates(block: JudgedDetections) -> Rows:
 
 def _end_to_end(metric: Metric, summary: str) -> Metric:
     return replace(
-        metric, name=f"e2e_{metric.name}", summary=summary, citation=MATERIAL, statistics=rates, columns=COLUMNS
+        metric,
+        name=f"e2e_{metric.name}",
+        summary=summary,
+        citation=MATERIAL,
+        family="end_to_end",
+        statistics=rates,
+        columns=COLUMNS,
     )
 
 
