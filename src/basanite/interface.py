@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -19,6 +18,7 @@ from basanite import spine
 from basanite.analysis.compare import compare as compare_analyses
 from basanite.analysis.results import Analysis, Comparison, Design
 from basanite.errors import InvalidInputError, SettingError, UnknownNameError
+from basanite.formats.forked import reading_executor
 from basanite.kernel import Scores
 from basanite.problems import LISTED_PER_RULE, Findings
 from basanite.registry import suggestion
@@ -128,13 +128,13 @@ class Work:
     def findings(self, inputs: Inputs, *, every: bool = False) -> Findings:
         """All problems of a submission; the first of each rule are listed, or every one."""
         findings = Findings(None if every else LISTED_PER_RULE)
-        self._validated(inputs, findings)
+        self.validated(inputs, findings)
         return findings
 
     def analysis(self, inputs: Inputs, *, system: str | None = None) -> Analysis:
         """Everything known about one system."""
         findings = Findings()
-        opened = self._validated(inputs, findings)
+        opened = self.validated(inputs, findings)
         if opened is None or not findings.valid:
             raise InvalidInputError(self.task.name, findings)
         scores = spine.score(opened, system=system or system_name(inputs.submission))
@@ -149,9 +149,10 @@ class Work:
         wanted = dict.fromkeys((self.task.primary, *self.metrics)) if self.metrics else None
         return compare_analyses(analyses, None if wanted is None else list(wanted), self.design)
 
-    def _validated(self, inputs: Inputs, findings: Findings) -> Opened | None:
+    def validated(self, inputs: Inputs, findings: Findings) -> Opened | None:
+        """Read and check a submission; what was found is in the findings, what was counted in the run."""
         name = system_name(inputs.submission)
-        with ThreadPoolExecutor(self.workers) if self.workers > 1 else nullcontext() as executor:
+        with reading_executor(self.workers) if self.workers > 1 else nullcontext() as executor:
             opened = spine.read(self.task, inputs, self.settings, findings, executor=executor)
             if opened is not None:
                 spine.validate(opened, findings, executor=executor, progress=lambda files: self.progress(name, files))

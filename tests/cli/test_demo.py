@@ -11,6 +11,8 @@ from tests.cli.running import here, process
 from basanite.cli.demo import MARKER, with_draft
 from basanite.errors import SettingError
 
+pytestmark = pytest.mark.timeout(240)  # a whole demo, on a machine that may be busy with other tests
+
 
 @pytest.fixture(scope="module")
 def shown(tmp_path_factory):
@@ -25,7 +27,7 @@ def test_the_demo_ends_with_the_page_to_open(shown):
     assert (ended.code, ended.stderr) == (0, "")
     page = re.search(r"Open this page in a browser: (.*comparison\.html)\n$", ended.stdout)[1]
     assert page == str(folder / "my demo" / "comparison.html")
-    for name in ("comparison", "Alpha", "Beta", "Gamma"):
+    for name in ("comparison", "Alpha", "Beta", "Gamma", "e2e", "domainid"):
         assert (folder / "my demo" / f"{name}.html").read_text().startswith("<!doctype html>")
 
 
@@ -35,13 +37,22 @@ def test_the_mistakes_are_shown_with_file_and_line(shown):
     assert {"M22", "M25", "M29"} <= set(re.findall(r"\((M[0-9]{2})\)", ended.stdout))
 
 
-@pytest.mark.parametrize("kind", ["validate", "score", "compare"])
+@pytest.mark.parametrize("name", ["e2e", "domainid"])
+def test_the_other_tasks_are_checked_scored_and_reported(shown, name):
+    folder, ended = shown
+    told = ended.stdout[ended.stdout.index(f"basanite validate {name} ") :]
+    assert re.search(r"\.tgz is valid\.\n.*basanite score " + name, told)
+    assert f"The report is in my demo/{name}.html." in told
+    assert (folder / "my demo" / f"{name}.html").is_file()
+
+
+@pytest.mark.parametrize("kind", ["validate clir", "score clir", "compare clir", "score e2e", "score domainid"])
 def test_a_command_that_is_told_does_the_same_by_hand(shown, kind):
     folder, ended = shown
     lines = [line for line in re.findall(r"^   \$ (.*)$", ended.stdout, re.M) if f"basanite {kind} " in line]
     done = here(*shlex.split(lines[-1])[1:], cwd=folder)
     assert done.code == 0, done.stderr
-    if kind == "score":
+    if kind == "score clir":
         value = re.search(r"Gamma: AQWV (-?[0-9.]+) ", ended.stdout)[1]
         assert f"aqwv is {value} " in done.stdout
 

@@ -2,7 +2,8 @@
 
 `expected.json` says `values` and `breakdowns` (null = undefined) for what is scored, `valid` and `problems` for what is
 validated; a problem lists only the properties that matter, and `"exact": true` allows no other problem. Settings
-are in `settings.json`, factors in `metadata*.tsv`; `requirements` names what the case proves, `why.md` why it is so.
+are in `settings.json`, factors in `metadata*.tsv`, what judges said in `judgements*`, a query pack in `queries*`;
+`requirements` names what the case proves, `why.md` why it is so.
 """
 
 from __future__ import annotations
@@ -42,8 +43,9 @@ def files(case: Path) -> dict[str, Path]:
 
 
 def settings(case: Path) -> dict[str, Any]:
-    metadata = sorted(case.glob("metadata*"))
-    return {**({"metadata": metadata} if metadata else {}), **read(case / "settings.json")}
+    found = {role: sorted(case.glob(f"{role}*")) for role in ("metadata", "judgements", "queries")}
+    given = {role: paths if role == "metadata" else paths[0] for role, paths in found.items() if paths}
+    return {**given, **read(case / "settings.json")}
 
 
 def same(found: float, wanted: float | None) -> bool:

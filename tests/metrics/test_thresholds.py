@@ -19,6 +19,7 @@ from basanite.metrics.thresholds import (
     SCALE,
     THETA_BEST,
     Histogram,
+    PackedScores,
     Pool,
     Ranked,
     RankedStore,
@@ -181,9 +182,9 @@ def test_rows_at_other_queries_thresholds_are_rows_of_decisions(case):
 def test_the_store_keeps_every_score_there_can_be():
     store = RankedStore()
     everything = np.arange(SCALE + 1, dtype=np.int32)
-    store.add("all", Ranked(everything[::7], everything))
-    store.add("none", Ranked(everything[:0], everything[:0]))
-    store.add("odd", Ranked(everything[:0], everything[99_999:]))
+    store.add("all", PackedScores.of(Ranked(everything[::7], everything)))
+    store.add("none", PackedScores.of(Ranked(everything[:0], everything[:0])))
+    store.add("odd", PackedScores.of(Ranked(everything[:0], everything[99_999:])))
     assert np.array_equal(store[0].other, everything)
     assert np.array_equal(store[0].relevant, everything[::7])
     assert store[0].other.dtype == np.int32

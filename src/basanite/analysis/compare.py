@@ -59,9 +59,10 @@ def _chosen(analyses: Sequence[Analysis], names: Sequence[str] | None) -> list[M
     missing = sorted(set(names or ()) - shared.keys())
     if missing:
         raise UnknownNameError(f"Not every system has {', '.join(missing)}. They share: {', '.join(shared)}.")
+    whole = [metric for metric in shared.values() if metric.overall]
     if names is not None:
-        return [metric for name, metric in shared.items() if name in names]
-    return [metric for metric in shared.values() if _swappable(metric, analyses)]
+        return [metric for metric in whole if metric.name in names]
+    return [metric for metric in whole if _swappable(metric, analyses)]
 
 
 def _in_all(metric: Metric, analyses: Sequence[Analysis]) -> bool:
@@ -74,10 +75,15 @@ def _swappable(metric: Metric, analyses: Sequence[Analysis]) -> bool:
 
 
 def _left_out(analyses: Sequence[Analysis], chosen: Sequence[Metric], names: Sequence[str] | None) -> list[str]:
-    """A note on the shared metrics that could not be compared."""
-    shared = [metric.name for metric in analyses[0].scores.metrics if names is None and _in_all(metric, analyses)]
-    odd = [name for name in shared if name not in {metric.name for metric in chosen}]
-    return [f"not compared, for each system has rows of its own kind: {', '.join(odd)}"] if odd else []
+    """Notes on the shared metrics that could not be compared."""
+    shared = [metric for metric in analyses[0].scores.metrics if _in_all(metric, analyses)]
+    tested = {metric.name for metric in chosen}
+    odd = [metric.name for metric in shared if names is None and metric.overall and metric.name not in tested]
+    parts = [metric.name for metric in shared if not metric.overall]
+    notes = [f"not compared, for each system has rows of its own kind: {', '.join(odd)}"] if odd else []
+    if parts:
+        notes.append(f"shown side by side and not tested, for there is no value of the whole: {', '.join(parts)}")
+    return notes
 
 
 def _differences(

@@ -121,7 +121,7 @@ def enter(systems: Iterable[tuple[str, UnitRows, tuple[Metric, ...]]], design: D
     groups: dict[tuple[str, int], list[tuple[str, UnitRows, Frame, Job]]] = {}
     for system, table, metrics in systems:
         frame = frame_of(table)
-        job = Job(portion_of(frame, table.rows), metrics, table.columns)
+        job = Job(replace(portion_of(frame, table.rows), redrawn=table.redrawn), metrics, table.columns)
         groups.setdefault(frame.key, []).append((system, table, frame, job))
     for group in groups.values():
         entries += _entered(group, design)

@@ -95,11 +95,14 @@ def all_relevant(share: Reals) -> Reals:
 
 
 class VoteDraws:
-    """Draws of votes inside items, one after another; the same for a seed, however many are asked for at a time."""
+    """Draws of votes inside items, one after another; the same for a seed, however many are asked for at a time.
 
-    def __init__(self, votes: Votes, *, seed: int) -> None:
+    Two sets of votes that are to be drawn independently of each other have streams of different names.
+    """
+
+    def __init__(self, votes: Votes, *, seed: int, stream: str = "") -> None:
         self.votes = votes
-        name = f"{seed}|votes".encode()
+        name = f"{seed}|votes{stream}".encode()
         self._source = np.random.PCG64(int.from_bytes(hashlib.sha256(name).digest()[:16], "big"))
         self._size = np.repeat(votes.per_item, votes.per_item).astype(np.uint64)
         self._start = np.repeat(votes.starts[:-1], votes.per_item)

@@ -24,6 +24,8 @@ COMMANDS = {
     "validate": "Find all problems of a submission, each with its place and its cure.",
     "score": "Score a submission against a reference, with intervals and breakdowns.",
     "compare": "Tell which of several systems differ, with groups and rank ranges.",
+    "advise": "Tell which threshold would have been best, on a key that you hold.",
+    "explore": "List misses and false alarms and make a page of them, on a key that you hold.",
     "pack": "Make a submission archive with the right name.",
     "dataset": "Check a released data set, and build packs from a table of documents.",
     "queries": "List the queries of a pack with kind, subtype and domain, and all its problems.",

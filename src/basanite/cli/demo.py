@@ -33,6 +33,8 @@ from basanite.synthetic.clir import (
     write_metadata,
     write_system,
 )
+from basanite.synthetic.identification import domains, write_answers, write_truth
+from basanite.synthetic.summaries import Summarised, write_judgements, write_summaries
 from basanite.tasks import Inputs
 
 Say: TypeAlias = Callable[[str], None]
@@ -47,6 +49,10 @@ SYSTEMS: Mapping[Quality, str] = {
     Quality("Gamma", 9.0, bias=-2.6): "ranks as well as Alpha, but its threshold is far too low",
 }
 
+SUMMARISED = Summarised(Spec(queries=30, documents=100, seed=7), Quality("Delta", 9.0))
+DOMAINS = Spec(queries=0, documents=200, seed=7)
+IDENTIFIER = Quality("Epsilon", 5.0)
+
 
 @click.command(epilog=example("basanite demo --out my-demo"))
 @click.option("--out", type=PATH, default=DEFAULT, show_default=True, help="The folder to make.")
@@ -54,8 +60,9 @@ SYSTEMS: Mapping[Quality, str] = {
 def demo(out: Path, as_json: bool) -> None:
     """Make an example evaluation and take it all the way to a report.
 
-    Three made-up systems are checked, scored and compared. Every step is told together with the command that does the
-    same by hand. A folder that an earlier demo made is replaced; nothing else is ever deleted.
+    Three made-up systems are checked, scored and compared; then one with summaries and judges, and one that tells
+    domains. Every step is told together with the command that does the same by hand. A folder that an earlier demo
+    made is replaced; nothing else is ever deleted.
     """
     words = partial(tell, aside=as_json)
     with_draft(out, lambda draft: Tour(draft, out, words).walk(json=as_json))
@@ -84,6 +91,8 @@ class Tour:
         self.check_submissions()
         analyses = [self.scored(quality) for quality in SYSTEMS]
         report = self.compared(self.work.comparison(analyses))
+        self.summarised()
+        self.identified()
         if json:
             show_report(report, json=True)
 
@@ -140,8 +149,40 @@ class Tour:
         write(report, self.folder / "comparison.html")
         for sentence in report.sentences:
             self.say(f"   {sentence}")
-        self.say("")
         return report
+
+    def summarised(self) -> None:
+        """Check and score a system that returns summaries, with what judges said of them."""
+        self.say("\n6. End to end: a system that returns summaries counts only as far as judges of them confirm it:")
+        label, folder = SUMMARISED.quality.label, self.folder / "e2e"
+        write_key(SUMMARISED.spec, folder / "key")
+        write_summaries(SUMMARISED, folder / f"{label}.tgz")
+        write_judgements(SUMMARISED, folder / "judgements.tsv")
+        self.checked_and_scored("e2e", label, judgements="judgements.tsv")
+
+    def identified(self) -> None:
+        """Check and score a system that tells the domains of documents."""
+        self.say("\n7. DomainID: which documents belong to each domain? Every domain is scored by itself:")
+        truth = domains(DOMAINS)
+        write_truth(truth, self.folder / "domainid" / "key")
+        write_answers(truth, IDENTIFIER, self.folder / "domainid" / f"{IDENTIFIER.label}.tgz")
+        self.checked_and_scored("domainid", IDENTIFIER.label)
+        self.say("")
+
+    def checked_and_scored(self, task: str, label: str, *, judgements: str | None = None) -> None:
+        """Validate and score one submission in a folder of its task's name, and write its report."""
+        names = {"reference": f"{task}/key", "submission": f"{task}/{label}.tgz"}
+        names |= {} if judgements is None else {"judgements": f"{task}/{judgements}"}
+        page, work = f"{task}.html", Work(task, {})
+        paths = {role: self.folder / name for role, name in names.items()}
+        inputs = Inputs(paths["submission"], paths["reference"], judgements=paths.get("judgements"))
+        self.command("validate", task, **names)
+        self.say(f"   {label}.tgz is {'valid' if work.findings(inputs).valid else 'not valid'}.")
+        self.command("score", task, **names, report=page)
+        report = spine.report(work.task, work.analysis(inputs, system=label))
+        write(report, self.folder / page)
+        self.say(f"   {report.sentences[0]}")
+        self.say(f"   The report is in {self.out / page}.")
 
     def command(self, *words: str, **paths: str | tuple[str, ...]) -> None:
         """Show the command that does by hand what follows."""

@@ -45,7 +45,7 @@ def settings_option(command: Command) -> Command:
 def run_options(command: Command) -> Command:
     """Add what every scoring command takes."""
     for option in (
-        click.option("--workers", type=click.IntRange(1, 64), default=1, show_default=True, help="Threads to use."),
+        click.option("--workers", type=click.IntRange(1, 64), default=1, show_default=True, help="Processes to use."),
         click.option("--metric", "metrics", multiple=True, help="Only these metrics and the primary one. Repeat it."),
         click.option("--seed", type=int, default=0, show_default=True, help="Seed of the draws."),
         click.option("--draws", type=click.IntRange(1), help="Draws of the bootstrap. [default: 1000; for bca 5000]"),

@@ -26,7 +26,7 @@ from basanite.tasks import Inputs
 @click.option("--judgements", type=PATH, help="What judges said of the summaries (e2e), to be checked as well.")
 @click.option("--fix", "repaired", type=PATH, help="Write a repaired copy: line ends, byte order mark, parent folder.")
 @click.option("--all", "every", is_flag=True, help="List every problem, not only the first 20 of each rule.")
-@click.option("--workers", type=click.IntRange(1, 64), default=1, show_default=True, help="Threads to use.")
+@click.option("--workers", type=click.IntRange(1, 64), default=1, show_default=True, help="Processes to use.")
 @settings_option
 @as_json
 def validate(
@@ -50,7 +50,7 @@ def validate(
     progress.close()
     show_findings(findings, task, json=as_json)
     if repaired is not None:
-        _repair(submission, repaired)
+        _repair(submission, repaired, work.task.depth)
     if not as_json and findings.valid:
         click.echo(
             f"{visible(submission.name)} is valid." + (" Warnings are listed above." if findings.problems else "")
@@ -59,8 +59,8 @@ def validate(
         raise click.exceptions.Exit(1)
 
 
-def _repair(submission: Path, repaired: Path) -> None:
-    changes = write_repaired(open_source(submission), repaired)
+def _repair(submission: Path, repaired: Path, depth: int) -> None:
+    changes = write_repaired(open_source(submission, depth=depth), repaired)
     for change in changes:
         say(change)
     what = f"{len(changes)} changes" if changes else "nothing needed to be changed"

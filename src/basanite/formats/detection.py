@@ -53,7 +53,7 @@ def confidence_text(score: int) -> str:
 
 
 class _Lines(NamedTuple):
-    """Where each line starts, where its identifier ends, and where its line feed stands."""
+    """Where each line starts, where its identifier must end (with a tab, yet to be seen), and where it ends itself."""
 
     starts: Positions
     tabs: Positions
@@ -63,9 +63,10 @@ class _Lines(NamedTuple):
 def read_key(data: bytes, documents: Documents) -> Answers | None:
     """Which documents are relevant, or None if anything about the bytes is in doubt (M36)."""
     lines = _lines(data, documents, fields=2)
-    if lines is None or (lines.ends - lines.tabs != 2).any():
+    raw = np.frombuffer(data, np.uint8)
+    if lines is None or (lines.ends - lines.tabs != 2).any() or (raw[lines.tabs] != TAB).any():
         return None
-    decisions = _decisions(np.frombuffer(data, np.uint8)[lines.tabs + 1])
+    decisions = _decisions(raw[lines.tabs + 1])
     return _in_order(data + bytes(WORD), documents, lines, decisions, np.zeros(len(lines.tabs), dtype=np.int32))
 
 
@@ -99,9 +100,7 @@ def _lines(data: bytes, documents: Documents, fields: int) -> _Lines | None:
     starts = np.empty_like(ends)
     starts[0], starts[1:] = 0, ends[:-1] + 1
     tabs = starts + documents.length
-    if (tabs >= ends).any() or (raw[tabs] != TAB).any():
-        return None
-    return _Lines(starts, tabs, ends)
+    return None if (tabs >= ends).any() else _Lines(starts, tabs, ends)
 
 
 def _lines_by_tabs(raw: NDArray[np.uint8], documents: int, fields: int) -> _Lines | None:

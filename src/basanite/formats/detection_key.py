@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 
@@ -57,10 +57,10 @@ def read_key_set(
     pattern: re.Pattern[str],
     findings: Findings,
     executor: Executor | None = None,
-    barred: frozenset[bytes] = frozenset(),
+    layout: Layout | None = None,
 ) -> Key | None:
     """Read a whole key with the checks that submissions get; None if it cannot be trusted (M36)."""
-    layout = Layout(2, pattern, where="reference", barred=barred)
+    layout = replace(layout or Layout(2, pattern), fields=2, where="reference")
     members = _query_files(source, layout, findings)
     first = next(members, None)
     if first is None:
@@ -140,12 +140,12 @@ def _is_identifier(name: bytes, pattern: re.Pattern[str]) -> bool:
 
 
 def query_of(member: Member, findings: Findings, layout: Layout) -> str | None:
-    """The query that a file is named after; a file that is no `.tsv` is a problem (M25)."""
+    """The query (domain, language) that a file is named after; a file that is no `.tsv` is a problem (M25)."""
     if member.name.endswith(SUFFIX) and len(member.name) > len(SUFFIX):
         return member.name.removesuffix(SUFFIX)
-    message = "this is not a file <QueryID>.tsv"
-    fix = "name files after their queries, like query00043.tsv, and leave out all others"
-    findings.add(Problem("M25", member.name, None, None, message, fix, found=member.name, where=layout.where))
+    message = f"this is not a file <{layout.target.capitalize()}ID>.tsv"
+    fix = f"name each file after its {layout.target}, like {layout.example}.tsv, and leave out all others"
+    findings.add(Problem(layout.naming, member.name, None, None, message, fix, found=member.name, where=layout.where))
     return None
 
 

@@ -24,6 +24,7 @@ CONFIDENCE = re.compile(rb"0\.[0-9]{1,5}|1\.0{1,5}")
 DIGIT = re.compile(rb"[0-9]")
 MISSING_NAMED = 20
 TEXTS_REMEMBERED = 300_000
+NAMES_REMEMBERED = 100_000
 
 _FIX_BY_COPY = "save as UTF-8 with line feeds only; `--fix OUT` writes such a copy"
 
@@ -38,6 +39,11 @@ class Layout:
     where: Where = "submission"
     barred: frozenset[bytes] = frozenset()
     """Documents of the collection that this task leaves out; a line for one is worth a message of its own (M34)."""
+    target: str = "query"
+    """What files are named after, in words."""
+    naming: str = "M25"
+    """The rule about the names of files."""
+    example: str = "query00043"
 
     @property
     def form(self) -> str:
@@ -83,6 +89,21 @@ class _Verdicts(dict[bytes, Verdict]):
         return verdict
 
 
+class _Strangers(dict[bytes, str]):
+    """The rule that each name outside the document set breaks, found out when it is first met."""
+
+    def __init__(self, layout: Layout) -> None:
+        super().__init__()
+        self.layout = layout
+
+    def __missing__(self, name: bytes) -> str:
+        shaped = self.layout.pattern.fullmatch(name.decode("utf-8", "replace"))
+        rule = "M34" if name in self.layout.barred else "M26" if shaped else "M33"
+        if len(self) < NAMES_REMEMBERED:
+            self[name] = rule
+        return rule
+
+
 class LineReader:
     """Reads doubtful files of one submission or key; what it learns about one file speeds up the next."""
 
@@ -90,6 +111,7 @@ class LineReader:
         self.documents = documents
         self.layout = layout
         self._verdicts = _Verdicts(layout)
+        self._strangers = _Strangers(layout)
 
     def read(self, data: bytes, name: str, findings: Findings) -> Answers | None:
         """Add all problems of one file; give its answers if none of them is a reason to reject."""
@@ -99,7 +121,8 @@ class LineReader:
         found = self.documents.position.get
         places = [found(name, UNKNOWN) for name, _, _ in parts]
         unreadable = self._report_unknown(sheet, lines, places)
-        verdicts = [self._verdicts[rest] for _, _, rest in parts]
+        known = self._verdicts
+        verdicts = [known[rest] for _, _, rest in parts]
         self._report_verdicts(sheet, lines, verdicts, unreadable)
         self._report_counts(sheet, np.array(places, dtype=np.int64))
         return None if sheet.spoilt else self._answers(places, verdicts)
@@ -121,9 +144,7 @@ class LineReader:
             return "M21"
         if at == 0 and not DIGIT.search(document):
             return "M24"
-        if document in self.layout.barred:
-            return "M34"
-        return "M26" if self.layout.pattern.fullmatch(document.decode("utf-8", "replace")) else "M33"
+        return self._strangers[document]
 
     def _unknown_fault(self, rule: str, line: bytes) -> Fault:
         document = shortened(line.partition(b"\t")[0])
@@ -143,7 +164,9 @@ class LineReader:
     ) -> None:
         """Report what is wrong after the identifier (M27, M28, M29)."""
         broken: dict[str, list[int]] = {}
-        for at, verdict in enumerate(verdicts):
+        faulty = [at for at, verdict in enumerate(verdicts) if verdict.__class__ is tuple]
+        for at in faulty:
+            verdict = verdicts[at]
             if isinstance(verdict, tuple) and at not in skipped:
                 for rule in verdict:
                     broken.setdefault(rule, []).append(at)

@@ -165,11 +165,13 @@ class Intake:
             return
         self.nested = True
         parent = "/".join(parts[: len(parts) - self.depth])
-        self.report("M53", self._nested_message(parent), _packing(parent), found=parent + "/")
+        fix = _packing(parent) if self.depth == 1 else f"{_packing(parent)}, or move what lies too deep one folder up"
+        self.report("M53", self._nested_message(parent), fix, found=parent + "/")
 
     def _nested_message(self, parent: str) -> str:
-        wanted = "at top level" if self.depth == 1 else f"at most {self.depth - 1} folder below the top"
-        return f"the files lie in the folder {shortened(parent)}/; they belong {wanted}"
+        if self.depth == 1:
+            return f"the files lie in the folder {shortened(parent)}/; they belong at top level"
+        return f"folders lie in the folder {shortened(parent)}/; they belong at top level, with no folders in them"
 
     def is_litter(self, parts: list[str]) -> bool:
         """Whether an operating system left the file behind; such files are skipped, with one warning for all."""

@@ -10,7 +10,7 @@ from typing import TypeVar
 Piece = TypeVar("Piece")
 Result = TypeVar("Result")
 
-AHEAD = 6
+AHEAD = 8
 """How many pieces may wait for the executor: enough to keep it busy, few enough to stay small."""
 
 

@@ -9,7 +9,8 @@ one and PFA over all of them (the primary form). Section 2.1 of the MATERIAL eva
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,7 +18,6 @@ from numpy.typing import ArrayLike, NDArray
 from basanite.kernel import Metric, Rows
 
 MATERIAL = "IARPA MATERIAL evaluation plan v6.0.4 (2018), section 2.1"
-DET = "Martin et al., The DET curve in assessment of detection task performance, Eurospeech (1997)"
 
 COLUMNS = ("pmiss", "has_relevant", "pfa", "queries", "pfa_if_relevant")
 """What each query contributes; one table serves all three forms."""
@@ -42,14 +42,19 @@ class Detections:
 
     def split(self, cell: NDArray[np.int64], cells: int) -> Detections:
         """The same detections with each query's documents divided into groups (an item factor)."""
-        return Detections(self.units, self.relevant, self.returned, self.score, cell, cells)
+        parts = Detections(self.units, self.relevant, self.returned, self.score, cell, cells)
+        vars(parts)["outcome"] = self.outcome  # known already, and the same
+        return parts
+
+    @cached_property
+    def outcome(self) -> NDArray[np.int64]:
+        """For each query and document: 0 rejected, 1 false alarm, 2 miss, 3 hit."""
+        return 2 * self.relevant.astype(np.int64) + self.returned
 
 
 def counts(block: Detections) -> NDArray[np.int64]:
     """Per query (and group): rejected and returned non-relevant, missed and returned relevant documents."""
-    state = 2 * block.relevant.astype(np.int64) + block.returned
-    if block.cell is not None:
-        state += 4 * block.cell
+    state = block.outcome if block.cell is None else block.outcome + 4 * block.cell
     table = [np.bincount(row, minlength=4 * block.cells) for row in state]
     return np.concatenate(table).reshape(-1, 4) if table else np.zeros((0, 4), dtype=np.int64)
 
@@ -107,69 +112,43 @@ AQWV = Metric(
     linear=True,
     carrier="has_relevant",
 )
-AQWV_ALL = Metric(
+AQWV_ALL = replace(
+    AQWV,
     name="aqwv_all",
     summary="Actual query weighted value over all queries; one without relevant documents has Pmiss 0",
-    citation=MATERIAL,
-    family="detection",
-    statistics=rates,
     reduce=_all,
-    columns=COLUMNS,
-    parameters=("beta",),
-    unit="query",
-    linear=True,
+    carrier=None,
 )
-AQWV_RELEVANT = Metric(
+AQWV_RELEVANT = replace(
+    AQWV,
     name="aqwv_relevant",
     summary="Actual query weighted value over the queries that have a relevant document",
-    citation=MATERIAL,
-    family="detection",
-    statistics=rates,
     reduce=_relevant,
-    columns=COLUMNS,
-    parameters=("beta",),
-    unit="query",
-    linear=True,
-    carrier="has_relevant",
 )
-ADWV = Metric(
+ADWV = replace(
+    AQWV,
     name="adwv",
     summary="Actual document weighted value: documents take the place of queries (secondary)",
     citation=MATERIAL + ", notes 5 and 25",
-    family="detection",
-    statistics=rates,
-    reduce=_primary,
-    columns=COLUMNS,
-    parameters=("beta",),
     unit="document",
-    linear=True,
-    carrier="has_relevant",
     by_item=False,
 )
-PMISS = Metric(
+PMISS = replace(
+    AQWV,
     name="pmiss",
     summary="Mean share of relevant documents that were missed, over queries that have one",
-    citation=MATERIAL,
-    family="detection",
-    statistics=rates,
     reduce=_pmiss,
     best="low",
-    columns=COLUMNS,
-    unit="query",
-    linear=True,
-    carrier="has_relevant",
+    parameters=(),
 )
-PFA = Metric(
+PFA = replace(
+    AQWV,
     name="pfa",
     summary="Mean share of non-relevant documents that were returned, over all queries",
-    citation=MATERIAL,
-    family="detection",
-    statistics=rates,
     reduce=_pfa,
     best="low",
-    columns=COLUMNS,
-    unit="query",
-    linear=True,
+    parameters=(),
+    carrier=None,
 )
 
 

@@ -7,7 +7,7 @@ numbers (hundred-thousandths), so counting at a threshold is bisection and nothi
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -192,45 +192,26 @@ MQWV = Metric(
     optimistic=True,
     by_factor=False,
 )
-THETA_BEST = Metric(
+THETA_BEST = replace(
+    MQWV,
     name="theta_best",
     summary="The threshold at which the primary form is highest in hindsight",
-    citation=MATERIAL,
-    family="detection",
-    statistics=grid_rates,
     reduce=_grid_theta,
     best="none",
-    parameters=("beta", "grid"),
-    unit="query",
-    carrier="has_relevant",
-    by_factor=False,
+    optimistic=False,
 )
-MQWV_CROSSFIT = Metric(
+MQWV_CROSSFIT = replace(
+    AQWV,
     name="mqwv_crossfit",
     summary="Query weighted value at thresholds chosen on other queries: what tuning the threshold would really give",
-    citation=MATERIAL,
-    family="detection",
     statistics=crossfit_rates,
-    reduce=AQWV.reduce,
-    columns=COLUMNS,
-    parameters=("beta",),
-    unit="query",
-    linear=True,
-    carrier="has_relevant",
     by_factor=False,
 )
-ORACLE = Metric(
+ORACLE = replace(
+    AQWV,
     name="oracle",
     summary="Query weighted value if every query had its own best threshold",
-    citation=MATERIAL,
-    family="detection",
     statistics=oracle_rates,
-    reduce=AQWV.reduce,
-    columns=COLUMNS,
-    parameters=("beta",),
-    unit="query",
-    linear=True,
-    carrier="has_relevant",
     optimistic=True,
     by_factor=False,
 )
@@ -261,38 +242,51 @@ AUC_POOLED = Metric(
 )
 
 
+@dataclass(frozen=True)
+class PackedScores:
+    """One query's ranked scores in half the room: up to 100,000 is 17 bits, two bytes and one."""
+
+    relevant: Integers
+    halves: NDArray[np.uint16]
+    bits: NDArray[np.uint8]
+
+    @classmethod
+    def of(cls, ranked: Ranked) -> PackedScores:
+        """Pack without losing anything."""
+        return cls(ranked.relevant, (ranked.other >> 1).astype(np.uint16), np.packbits(ranked.other & 1))
+
+    def ranked(self) -> Ranked:
+        """The scores as they were."""
+        odd = np.unpackbits(self.bits, count=len(self.halves))
+        return Ranked(self.relevant, (self.halves.astype(np.int32) << 1) | odd)
+
+
 @dataclass
 class RankedStore:
-    """All queries' ranked scores, two bytes and a bit for each document, until every query has been seen."""
+    """All queries' ranked scores, packed until every query has been seen."""
 
     units: list[str] = field(default_factory=list)
-    _relevant: list[Integers] = field(default_factory=list)
-    _halves: list[NDArray[np.uint16]] = field(default_factory=list)
-    _bits: list[NDArray[np.uint8]] = field(default_factory=list)
+    _packed: list[PackedScores] = field(default_factory=list)
 
-    def add(self, unit: str, ranked: Ranked) -> None:
+    def add(self, unit: str, scores: PackedScores) -> None:
         """Keep one query."""
         self.units.append(unit)
-        self._relevant.append(ranked.relevant)
-        self._halves.append((ranked.other >> 1).astype(np.uint16))  # up to 100,000: 17 bits
-        self._bits.append(np.packbits(ranked.other & 1))
+        self._packed.append(scores)
 
     def clear(self) -> None:
         """Forget all queries."""
-        for kept in (self.units, self._relevant, self._halves, self._bits):
-            kept.clear()
+        self.units.clear()
+        self._packed.clear()
 
     def __len__(self) -> int:
         return len(self.units)
 
     def __getitem__(self, at: int) -> Ranked:
-        halves = self._halves[at]
-        odd = np.unpackbits(self._bits[at], count=len(halves))
-        return Ranked(self._relevant[at], (halves.astype(np.int32) << 1) | odd)
+        return self._packed[at].ranked()
 
     def relevant_scores(self) -> Integers:
         """The scores of all relevant documents, sorted."""
-        return np.sort(np.concatenate([*self._relevant, np.zeros(0, np.int32)]))
+        return np.sort(np.concatenate([*(scores.relevant for scores in self._packed), np.zeros(0, np.int32)]))
 
 
 @dataclass

@@ -153,6 +153,8 @@ def _sentences(comparison: Comparison) -> Iterator[str]:
         value, level = comparison.analyses[best].values[primary], comparison.analyses[best].design.level
         yield f"{best} comes first on {primary}: {with_interval(value, level)}."
         yield _groups_in_words(ranking)
+    elif not any(analysis.values for analysis in comparison.analyses.values()):
+        yield "There is no value of the whole, so nothing is tested: the values of the parts stand side by side."
     yield from _pairs_in_words(_on(comparison, primary))
 
 

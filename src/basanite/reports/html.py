@@ -61,19 +61,19 @@ def render(report: Report) -> bytes:
     """The report as one self-contained HTML file."""
     parts = tuple(_parts(report))
     specs = {item.anchor: charts.vega_lite(item.figure) for item in _drawn(parts) if isinstance(item.figure, Chart)}
-    scripts = (*((charts.script(),) if specs else ()), _asset("report.js"))
+    scripts = (*((charts.script(),) if specs else ()), asset("report.js"))
     page = (
-        _environment()
+        environment()
         .get_template("report.html")
         .render(
             report=report,
             parts=parts,
             strip=_strip(report),
             version=__version__,
-            style=Markup(theme.css() + "\n" + _asset("report.css")),
+            style=Markup(theme.css() + "\n" + asset("report.css")),
             scripts=tuple(map(Markup, scripts)),
             policy=_policy(scripts),
-            favicon=_favicon(),
+            favicon=favicon(),
             charts=embedded(specs),
             data=embedded(report.data),
         )
@@ -141,8 +141,9 @@ def _strip(report: Report) -> Strip | None:
 
 
 @functools.cache
-def _environment() -> Environment:
-    environment = Environment(
+def environment() -> Environment:
+    """The templates, with everything escaped that is not marked as safe."""
+    made = Environment(
         loader=PackageLoader("basanite.reports"),
         autoescape=True,
         finalize=_finalize,
@@ -156,9 +157,9 @@ def _environment() -> Environment:
         "plural": plural,
         "percent": percent,
     }
-    environment.globals |= {**functions, "table_open": TABLE_OPEN, "table_long": TABLE_LONG}
-    environment.filters |= {"number": _number, "sort_key": sort_key}
-    return environment
+    made.globals |= {**functions, "table_open": TABLE_OPEN, "table_long": TABLE_LONG}
+    made.filters |= {"number": _number, "sort_key": sort_key}
+    return made
 
 
 def _finalize(value: Any) -> Any:
@@ -170,7 +171,8 @@ def _number(cell: Cell) -> str:
     return number(cell) if isinstance(cell, str) else re.sub(r"^-", "−", number(cell))
 
 
-def _asset(name: str) -> str:
+def asset(name: str) -> str:
+    """The text of a file that comes with the templates."""
     return resources.files("basanite.reports").joinpath("templates", name).read_text(encoding="utf-8")
 
 
@@ -184,8 +186,9 @@ def _policy(scripts: tuple[str, ...]) -> str:
     )
 
 
-def _favicon() -> str:
-    return "data:image/svg+xml;base64," + base64.b64encode(_asset("mark.svg").encode()).decode()
+def favicon() -> str:
+    """Our mark, as an address that needs no network."""
+    return "data:image/svg+xml;base64," + base64.b64encode(asset("mark.svg").encode()).decode()
 
 
 OUTPUT = Output("html", "one self-contained page with interactive charts", "text/html; charset=utf-8", render)

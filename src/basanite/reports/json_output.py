@@ -34,10 +34,7 @@ def score_object(analysis: Analysis) -> dict[str, Any]:
         "task": scores.task,
         "primary": scores.primary,
         "values": values_object(analysis.values),
-        "breakdowns": {
-            factor: {level: values_object(values) for level, values in levels.items()}
-            for factor, levels in analysis.breakdowns.items()
-        },
+        "breakdowns": _breakdowns(analysis),
         "settings": _settings(analysis),
         "signature": analysis.signature,
         "digests": dict(scores.digests),
@@ -65,7 +62,21 @@ def compare_object(comparison: Comparison) -> dict[str, Any]:
         "signatures": {system: analysis.signature for system, analysis in comparison.analyses.items()},
         "notes": list(comparison.notes),
     }
-    return _object(data)
+    return _object({**data, **_parts_alone(comparison)})
+
+
+def _parts_alone(comparison: Comparison) -> dict[str, Any]:
+    """Breakdowns side by side, where a task has values of parts alone."""
+    if any(analysis.values for analysis in comparison.analyses.values()):
+        return {}
+    return {"breakdowns": {system: _breakdowns(analysis) for system, analysis in comparison.analyses.items()}}
+
+
+def _breakdowns(analysis: Analysis) -> dict[str, Any]:
+    return {
+        factor: {level: values_object(values) for level, values in levels.items()}
+        for factor, levels in analysis.breakdowns.items()
+    }
 
 
 def dumps(data: Any) -> str:

@@ -68,8 +68,8 @@ def filled(*sections: Section) -> tuple[Section, ...]:
 
 
 def tidy(table: Table) -> Table:
-    """The table without columns that say nothing: no remarks at all, nothing undefined."""
-    silent = {"Remarks": "", "Undefined": 0}
+    """The table without columns that say nothing: no remarks at all, nothing undefined, nothing that is relevant."""
+    silent = {"Remarks": "", "Undefined": 0, "Relevant": None}
     kept = [
         at
         for at, column in enumerate(table.columns)

@@ -27,7 +27,7 @@ def analysis_report(analysis: Analysis, figures: Sequence[Figure] = ()) -> Repor
         title=scores.system,
         subtitle=f"Scored on {scores.task}",
         sections=filled(
-            Section("Result", "", (values_table(analysis), *_parts(analysis))),
+            Section("Result", "", (*_values(analysis), *_parts(analysis))),
             Section("A closer look", "", tuple(figures)),
             Section("Breakdowns", _breakdown_lead(analysis.design), tuple(_breakdowns(analysis))),
             Section("How this was computed", "", how_computed(analysis, facts), detail=True),
@@ -93,6 +93,11 @@ def values_table(analysis: Analysis) -> Table:
     return tidy(Table("All values", ("Metric", *VALUE_COLUMNS), rows, interval_note(analysis.design), emphasis))
 
 
+def _values(analysis: Analysis) -> tuple[Table, ...]:
+    """The table of values; none where a task has values of parts alone."""
+    return (values_table(analysis),) if analysis.values else ()
+
+
 def value_cells(value: Value, metric: Metric | None) -> tuple[Cell, ...]:
     """A value as the cells of `VALUE_COLUMNS`; undefined is None, never 0."""
     shown = None if math.isnan(value.value) else value.value
@@ -102,7 +107,8 @@ def value_cells(value: Value, metric: Metric | None) -> tuple[Cell, ...]:
 def level_cells(value: Value, metric: Metric | None) -> tuple[Cell, ...]:
     """The same for one level of a factor, with how many of its units have something relevant there (S-9)."""
     *cells, undefined, said = value_cells(value, metric)
-    return (*cells, int(value.parts.get("relevant_units", value.units)), undefined, said)
+    relevant = int(value.parts.get("relevant_units", value.units)) if metric and metric.carrier else None
+    return (*cells, relevant, undefined, said)
 
 
 def interval_note(design: Design) -> str:

@@ -269,8 +269,8 @@ def write_members(members: Iterable[tuple[str, bytes]], out: Path) -> None:
         out.parent.mkdir(parents=True, exist_ok=True)
         write_archive(members, out)
         return
-    out.mkdir(parents=True, exist_ok=True)
     for name, content in members:
+        (out / name).parent.mkdir(parents=True, exist_ok=True)
         (out / name).write_bytes(content)
 
 

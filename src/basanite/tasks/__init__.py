@@ -93,6 +93,8 @@ class Task:
     settings: tuple[Setting, ...] = ()
     figures: Callable[[Analysis], tuple[Figure, ...]] = no_figures
     compared_figures: Callable[[Comparison], tuple[Figure, ...]] = no_compared_figures
+    depth: int = 1
+    """How deep the files of a submission lie: 1 at top level, 2 in folders."""
 
     def parsed(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """All settings of a run: those given, read and checked, and the defaults of the others."""

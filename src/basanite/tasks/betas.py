@@ -37,18 +37,18 @@ class Betas:
     cost: Mapping[str, float]
     """By language: C. The plan heads two columns of CLIR+S with C; the first of them is V (C01)."""
 
-    def used(self, settings: Mapping[str, Any], language: str | None) -> dict[str, Any]:
+    def used(self, settings: Mapping[str, Any], language: str | None, *, name: str = "beta") -> dict[str, Any]:
         """Which beta is used, and what the constants give: both are shown (M03, M04)."""
         value, prior = settings["value"], settings["prior"]
         value, prior = VALUE if value is None else value, PRIOR if prior is None else prior
         cost = self.cost.get(language or "") if settings["cost"] is None else settings["cost"]
         beta_of_constants(1.0, value, prior)  # what cannot be used is refused even where it is not needed
         derived = None if cost is None else beta_of_constants(cost, value, prior)
-        return {"beta": self._chosen(settings, language, derived), "beta_from_constants": derived}
+        return {name: self._chosen(settings, language, derived, name), f"{name}_from_constants": derived}
 
-    def _chosen(self, settings: Mapping[str, Any], language: str | None, derived: float | None) -> float:
-        if settings["beta"] is not None:
-            return float(settings["beta"])
+    def _chosen(self, settings: Mapping[str, Any], language: str | None, derived: float | None, name: str) -> float:
+        if settings[name] is not None:
+            return float(settings[name])
         if derived is not None and any(settings[name] is not None for name in ("cost", "value", "prior")):
             return derived
         if language is not None and language in self.printed:
@@ -57,7 +57,9 @@ class Betas:
         what = (
             f"No beta is known for language {language!r} and {self.task}" if language else "The language is not known"
         )
-        raise SettingError(f"{what}, and there is no default. Set beta (--set beta=20), or language to one of {known}.")
+        raise SettingError(
+            f"{what}, and there is no default. Set {name} (--set {name}=20), or language to one of {known}."
+        )
 
     def settings(self) -> tuple[Setting, ...]:
         """The settings that decide about beta."""

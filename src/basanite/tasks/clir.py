@@ -8,7 +8,7 @@ from concurrent.futures import Executor
 from types import MappingProxyType
 from typing import Any
 
-from basanite.formats.detection_lines import MATERIAL_DOCUMENT
+from basanite.formats.detection_lines import MATERIAL_DOCUMENT, Layout
 from basanite.kernel import Metric, Scores
 from basanite.metrics.detection import ADWV, AQWV, AQWV_ALL, AQWV_RELEVANT, PFA, PMISS
 from basanite.metrics.thresholds import AUC, AUC_POOLED, MQWV, MQWV_CROSSFIT, ORACLE, THETA_BEST
@@ -41,9 +41,14 @@ class ClirRun(QueryRun):
 
     settings: Mapping[str, Any] = MappingProxyType({})
 
+    @property
+    def beta(self) -> float:
+        """What a false alarm costs against a miss in the values of CLIR."""
+        return float(self.settings["beta"])
+
     def scores(self, system: str) -> Scores:
         """All rows and values of CLIR."""
-        thresholds = Thresholds(self, beta=self.settings["beta"], folds=self.settings["folds"])
+        thresholds = Thresholds(self, beta=self.beta, folds=self.settings["folds"])
         metrics = tuple(self._bound(metric, thresholds) for metric in METRICS)
         by_query = self.query_rows()
         decided = dict.fromkeys(("aqwv", "aqwv_all", "aqwv_relevant", "pmiss", "pfa"), by_query)
@@ -62,7 +67,7 @@ class ClirRun(QueryRun):
         )
 
     def _bound(self, metric: Metric, thresholds: Thresholds) -> Metric:
-        return metric.bind(beta=self.settings["beta"], **thresholds.parameters(metric.name))
+        return metric.bind(beta=self.beta, **thresholds.parameters(metric.name))
 
 
 def open_clir(
@@ -70,7 +75,7 @@ def open_clir(
 ) -> ClirRun | None:
     """Open the key and decide what beta is; without either there is nothing to score."""
     pattern = re.compile(settings["document_pattern"])
-    run = open_run(ClirRun, inputs, Opening(pattern), findings, executor)
+    run = open_run(ClirRun, inputs, Opening(Layout(3, pattern)), findings, executor)
     if run is None:
         return None
     language = settings["language"] or language_of(run.key.documents.texts(), pattern)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
@@ -24,6 +23,7 @@ from basanite.problems import Findings, Problem
 from basanite.tasks import Inputs
 
 HALF = SCALE // 2
+EVERY = {"query": "all queries", "domain": "all domains", "language": "all languages"}
 
 Run = TypeVar("Run", bound="DetectionRun")
 
@@ -38,9 +38,11 @@ class Span:
     @classmethod
     def of(cls, answers: Answers) -> Span:
         """The span of one file; each pair is a score and the place of its document."""
-        yes, no = np.flatnonzero(answers.returned), np.flatnonzero(~answers.returned)
-        low = int(yes[np.argmin(answers.score[yes])]) if len(yes) else None
-        high = int(no[np.argmax(answers.score[no])]) if len(no) else None
+        returned = np.flatnonzero(answers.returned)
+        low = int(returned[np.argmin(answers.score[returned])]) if len(returned) else None
+        others = answers.score.copy()
+        others[returned] = -1
+        high = int(np.argmax(others)) if len(returned) < len(others) else None
         return cls(
             None if low is None else (int(answers.score[low]), low),
             None if high is None else (int(answers.score[high]), high),
@@ -147,21 +149,28 @@ class DetectionRun(ABC):
             findings.extend(self._threshold_problems())
 
     def _file_problems(self) -> Iterator[Problem]:
+        noun = self.layout.target
         for query in self._extra:
             near = self.nearest(query)
-            fix = f"rename it to {near}{SUFFIX}" if near is not None else "leave it out"
-            yield self._file_problem(query, "no such query: names must be equal character by character", fix)
+            fix = f"rename it to {self.file_of(near)}" if near is not None else "leave it out"
+            message = f"no such {noun}: names must be equal character by character"
+            yield self._file_problem(query, message, fix)
         if self.source.complete:
             for query in (query for query in self.key.queries if query not in self.spans):
-                yield self._file_problem(query, "the file of this query is missing", "write one file for each query")
+                message, fix = f"the file of this {noun} is missing", f"write one file for each {noun}"
+                yield self._file_problem(query, message, fix)
 
     def nearest(self, target: str) -> str | None:
         """The target that a file with a strange name is probably meant for."""
         return nearest_query(target, self.key.queries)
 
+    def file_of(self, target: str) -> str:
+        """Where the file of a target belongs."""
+        return target + SUFFIX
+
     def _file_problem(self, query: str, message: str, fix: str) -> Problem:
-        file = query + SUFFIX
-        return Problem("M25", file, None, None, message, fix, found=file, where=self.layout.where)
+        file = self.file_of(query)
+        return Problem(self.layout.naming, file, None, None, message, fix, found=file, where=self.layout.where)
 
     def _threshold_problems(self) -> Iterator[Problem]:
         broken = [query for query, span in self.spans.items() if span.broken()]
@@ -194,15 +203,15 @@ class DetectionRun(ABC):
         assert returned is not None
         assert rejected is not None
         names = self.key.documents.texts()
-        yes = f"{names[returned[1]]} is Y with {confidence_text(returned[0])} in {low}{SUFFIX}"
-        no = f"{names[rejected[1]]} is N with {confidence_text(rejected[0])} in {high}{SUFFIX}"
+        yes = f"{names[returned[1]]} is Y with {confidence_text(returned[0])} in {self.file_of(low)}"
+        no = f"{names[rejected[1]]} is N with {confidence_text(rejected[0])} in {self.file_of(high)}"
         return Problem(
             "M31",
-            low + SUFFIX,
+            self.file_of(low),
             None,
             3,
             f"no one threshold can have decided: {yes}, {no}",
-            "return every document at or above one threshold and no other, for all queries",
+            f"return every document at or above one threshold and no other, for {EVERY[self.layout.target]}",
             found=f"{confidence_text(returned[0])} Y, {confidence_text(rejected[0])} N",
             severity="warn",
             where=self.layout.where,
@@ -211,11 +220,11 @@ class DetectionRun(ABC):
 
 @dataclass(frozen=True)
 class Opening:
-    """How a task wants its files: what identifiers look like, how deep files lie, and what is left out."""
+    """How a task wants its files: what their lines and names look like, how deep they lie, and what is left out."""
 
-    pattern: re.Pattern[str]
+    layout: Layout
     depth: int = 1
-    limits: Limits | None = None
+    limits: Callable[[Key], Limits] | None = None
     barred: tuple[str, str] | None = None
     """A factor of documents and the level of it that the task leaves out (M34)."""
 
@@ -225,12 +234,12 @@ def open_run(
 ) -> Run | None:
     """Read the key (or the lists that stand for it) and the metadata; None if they cannot be trusted."""
     tables = [*read_factor_tables(inputs.metadata, findings), *_query_factors(inputs, findings)]
-    barred = _barred(tables, opening.barred)
-    key = _key(inputs, opening.pattern, barred, findings, executor)
+    layout = replace(opening.layout, barred=_barred(tables, opening.barred))
+    key = _key(inputs, layout, findings, executor)
     if key is None or not findings.valid:
         return None
-    source = open_source(inputs.submission, limits=opening.limits or _limits(key), depth=opening.depth)
-    return make(key, source, Layout(3, opening.pattern, barred=barred), tables, findings.limit)
+    source = open_source(inputs.submission, limits=(opening.limits or _limits)(key), depth=opening.depth)
+    return make(key, source, layout, tables, findings.limit)
 
 
 def _query_factors(inputs: Inputs, findings: Findings) -> Iterator[FactorTable]:
@@ -255,16 +264,10 @@ def _limits(key: Key) -> Limits:
     return Limits(members=4 * len(key.queries) + 100)
 
 
-def _key(
-    inputs: Inputs,
-    pattern: re.Pattern[str],
-    barred: frozenset[bytes],
-    findings: Findings,
-    executor: Executor | None,
-) -> Key | None:
+def _key(inputs: Inputs, layout: Layout, findings: Findings, executor: Executor | None) -> Key | None:
     if inputs.reference is not None:
         source = open_source(inputs.reference, where="reference")
-        return read_key_set(source, pattern, findings, executor, barred)
+        return read_key_set(source, layout.pattern, findings, executor, layout)
     if inputs.documents is None or inputs.queries is None:
         raise SettingError("Give --reference, or both --documents and --queries to validate without a key.")
-    return key_from_lists(inputs.documents, inputs.queries, pattern, findings)
+    return key_from_lists(inputs.documents, inputs.queries, layout.pattern, findings)

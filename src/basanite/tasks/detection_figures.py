@@ -128,7 +128,7 @@ def loss_table(analysis: Analysis) -> Table:
 
 def det_chart(analyses: Sequence[Analysis]) -> Chart:
     """Misses against false alarms on normal-deviate axes, with lines of equal value."""
-    beta = float(analyses[0].scores.settings["beta"])
+    beta = float(analyses[0].scores.metric("aqwv").settings["beta"])
     return Chart(
         title="Misses against false alarms (DET)",
         summary=_det_summary(analyses, beta),

@@ -7,17 +7,19 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from basanite.analysis.judges import Agreement, Combination, Panel, agreement, panel_of
-from basanite.analysis.votes import VoteDraws, votes_of
+from basanite.analysis.judges import Agreement, Combination, Judging, Panel, Rule, agreement, panel_of
+from basanite.analysis.votes import Tie, VoteDraws, votes_of
 from basanite.errors import SettingError, UnreadableError
 from basanite.formats.detection import Answers
+from basanite.formats.detection_key import Key
+from basanite.formats.detection_lines import Layout
 from basanite.formats.judgements import Judgements, PairVotes, read_judgements, votes_on
-from basanite.formats.members import Limits
+from basanite.formats.members import Limits, member_digest
 from basanite.formats.summary_metadata import TEAMS, summary_rules
 from basanite.kernel import LevelRows, Rows, Scores, UnitRows
 from basanite.metrics.detection import COLUMNS, Detections
@@ -41,10 +43,10 @@ from basanite.tasks.queries import Counted
 from basanite.tasks.summaries import Folders, SummariesRun
 
 METRICS = (E2E_AQWV, E2E_AQWV_ALL, E2E_AQWV_RELEVANT, E2E_PMISS, E2E_PFA)
-JUDGING = {"judging": "binary", "rule": "majority", "tie": "N"}
+JUDGING = ("judging", "rule", "tie")
 DRAWS_AT_A_TIME = 16
-SUMMARIES = Limits(members=1_000_000, total_bytes=256 * 2**30, ratio=200)
-"""A season's summaries are many and large; the images themselves hardly shrink (M60)."""
+DEPTH = 2
+MOST_MEMBERS, MOST_BYTES = 1_000_000, 256 * 2**30
 
 
 @dataclass(frozen=True)
@@ -90,6 +92,11 @@ class E2eRun(SummariesRun):
             pairs = [pair for query in self.units() for pair in self.pairs[query]]
             self.votes = votes_on(self.judgements, pairs, self.judgements_name, findings)
 
+    @property
+    def beta(self) -> float:
+        """The beta of the CLIR values; `beta` is that of the end-to-end ones (M16)."""
+        return float(self.settings["beta_clir"])
+
     def scores(self, system: str) -> Scores:
         """End-to-end values, and those of CLIR from the same decisions with the beta of CLIR (M16)."""
         if self.votes is None or self.judgements is None:
@@ -97,27 +104,26 @@ class E2eRun(SummariesRun):
         votes = votes_of(
             self.votes.judge, self.votes.pair, self.votes.relevant, judges=self.votes.judges, items=self.votes.pairs
         )
-        combination = Combination(**{name: self.settings[name] for name in JUDGING})
-        panel = panel_of(votes, combination)
+        panel = panel_of(votes, Combination(**{name: self.settings[name] for name in JUDGING}))
         clir = super().scores(system)
-        beta = self.settings["beta_e2e"]
-        table = self._judged(panel)
+        table = self._judged(panel, self.judgements.digest)
         return replace(
             clir,
             task="e2e",
-            metrics=(*(metric.bind(beta=beta) for metric in METRICS), *clir.metrics),
+            metrics=(*(metric.bind(beta=self.settings["beta"]) for metric in METRICS), *clir.metrics),
             tables={**dict.fromkeys((metric.name for metric in METRICS), table), **clir.tables},
             primary=E2E_AQWV.name,
             digests={**clir.digests, "judgements": self.judgements.digest},
             notes=(*clir.notes, *_said(panel)),
+            flags={**clir.flags, **{f"e2e_{name}": flags for name, flags in clir.flags.items()}},
             parts={**clir.parts, E2E_AQWV.name: _agreement_parts(agreement(votes), self.votes)},
         )
 
-    def _judged(self, panel: Panel) -> UnitRows:
+    def _judged(self, panel: Panel, stream: str) -> UnitRows:
         """The rows after the judges; draws resample judgements inside each pair as well (S-18)."""
         returned = self._joined("")
         table = self.table(rows_of_shares(returned, panel.shares()), COLUMNS)
-        return replace(table, levels=self._judged_levels(panel), redrawn=_redrawn(returned, panel))
+        return replace(table, levels=self._judged_levels(panel), redrawn=_redrawn(returned, panel, stream))
 
     def _joined(self, factor: str) -> Returned:
         return Returned.joined([self.returned[query][factor] for query in self.units()])
@@ -134,11 +140,14 @@ class E2eRun(SummariesRun):
         return made
 
 
-def _redrawn(returned: Returned, panel: Panel) -> Callable[[int], Callable[[int], Rows]]:
-    """A source of rows in which each pair's judgements are drawn anew; a few draws at a time, for there are many."""
+def _redrawn(returned: Returned, panel: Panel, stream: str) -> Callable[[int], Callable[[int], Rows]]:
+    """A source of rows in which each pair's judgements are drawn anew; a few draws at a time, for there are many.
+
+    Other judgements are another stream of draws, so that two systems are not moved by the same dice.
+    """
 
     def source(seed: int) -> Callable[[int], Rows]:
-        draws = VoteDraws(panel.votes, seed=seed)
+        draws = VoteDraws(panel.votes, seed=seed, stream=stream)
 
         def some(count: int) -> Rows:
             sizes = [min(DRAWS_AT_A_TIME, count - start) for start in range(0, count, DRAWS_AT_A_TIME)]
@@ -154,7 +163,14 @@ def _said(panel: Panel) -> tuple[str, ...]:
     notes = [f"Judgements were combined by: {panel.combination}."]
     if panel.fitted is not None:
         notes.append(f"Dawid-Skene was started {panel.fitted.restarts} times and the likeliest fit was kept.")
-    notes.append("Intervals of end-to-end values resample queries and, inside each pair, judgements (S-18).")
+    notes.append(
+        "Intervals of end-to-end values resample queries and, inside each pair, judgements; in breakdowns queries only."
+    )
+    alone = int((panel.votes.per_item == 1).sum())
+    if alone:
+        notes.append(
+            f"{alone} of {panel.votes.items} pairs have one judgement, whose uncertainty no interval can show."
+        )
     return tuple(notes)
 
 
@@ -174,17 +190,19 @@ def open_e2e(
 ) -> E2eRun | None:
     """Open key and judgements, and decide both betas."""
     pattern = re.compile(settings["document_pattern"])
-    run = open_run(E2eRun, inputs, Opening(pattern, depth=2, limits=SUMMARIES), findings, executor)
+    run = open_run(E2eRun, inputs, Opening(Layout(3, pattern), depth=DEPTH, limits=_limits), findings, executor)
     if run is None:
         return None
     schema = None if settings["schema"] is None else _bytes(Path(settings["schema"]))
     run.rules = summary_rules(settings["teams"], schema)
+    if schema is not None:
+        settings = {**settings, "schema": "sha256:" + member_digest(schema)}
     if inputs.judgements is not None:
         key = None if settings["judge_key"] is None else settings["judge_key"].encode()
         run.judgements_name = inputs.judgements.name
         run.judgements = read_judgements(_bytes(inputs.judgements), inputs.judgements.name, findings, key=key)
     run.settings = _used(run, settings, pattern)
-    return run if findings.valid else None
+    return run
 
 
 def _used(run: E2eRun, settings: Mapping[str, Any], pattern: re.Pattern[str]) -> dict[str, Any]:
@@ -192,10 +210,15 @@ def _used(run: E2eRun, settings: Mapping[str, Any], pattern: re.Pattern[str]) ->
     language = settings["language"] or language_of(run.key.documents.texts(), pattern)
     shown = {name: value for name, value in settings.items() if value is not None and name != "judge_key"}
     if run.key.known:
-        shown |= {f"{name}_e2e": value for name, value in E2E_BETAS.used(settings, language).items()}
-        clir = CLIR_BETAS.used({**settings, "beta": settings["beta_clir"], "cost": None}, language)
-        shown |= clir | {"beta_clir": clir["beta"]}
+        shown |= E2E_BETAS.used(settings, language)
+        shown |= CLIR_BETAS.used({**settings, "cost": None}, language, name="beta_clir")
     return {**shown, "language": language, "plan": PLAN}
+
+
+def _limits(key: Key) -> Limits:
+    """Room for rows, and metadata and image of every pair; images are large and hardly shrink (M60, M85)."""
+    members = len(key.queries) * (2 * len(key.documents) + 2) + 100
+    return Limits(members=min(members, MOST_MEMBERS), total_bytes=MOST_BYTES)
 
 
 def _bytes(path: Path) -> bytes:
@@ -203,6 +226,17 @@ def _bytes(path: Path) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise UnreadableError(f"{path} cannot be read: {error.strerror}. Check the path and your rights.") from error
+
+
+def _of(words: Any) -> Callable[[str], str]:
+    """A setting that is one of a few words."""
+
+    def parse(text: str) -> str:
+        if text not in get_args(words):
+            raise ValueError(f"it is none of {', '.join(get_args(words))}")
+        return text
+
+    return parse
 
 
 def _teams(text: str) -> tuple[str, ...]:
@@ -223,9 +257,9 @@ TASK = Task(
     settings=(
         *E2E_BETAS.settings(),
         Setting("beta_clir", "beta of the CLIR values; from the language if not set.", number),
-        Setting("judging", "binary (one verdict for each pair) or raw (shares of votes).", str, JUDGING["judging"]),
-        Setting("rule", "How votes become a verdict: majority, any, all or dawid_skene.", str, JUDGING["rule"]),
-        Setting("tie", "What a tie is: N (not relevant) or R.", str, JUDGING["tie"]),
+        Setting("judging", "binary (one verdict for each pair) or raw (shares of votes).", _of(Judging), "binary"),
+        Setting("rule", "How votes become a verdict: majority, any, all or dawid_skene.", _of(Rule), "majority"),
+        Setting("tie", "What a tie is: N (not relevant) or R.", _of(Tie), "N"),
         Setting("teams", "The registered teams, separated by commas.", _teams, TEAMS),
         Setting("schema", "A schema for metadata in place of the shipped one.", str),
         Setting("judge_key", "Secret of at least 16 characters that hides the names of crowd workers.", str),
@@ -233,4 +267,5 @@ TASK = Task(
     ),
     figures=detection_figures,
     compared_figures=compared_figures,
+    depth=DEPTH,
 )

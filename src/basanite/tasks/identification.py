@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from concurrent.futures import Executor
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
@@ -13,24 +14,24 @@ from numpy.typing import NDArray
 
 from basanite.formats.detection import Answers
 from basanite.formats.detection_key import SUFFIX
-from basanite.formats.detection_lines import MATERIAL_DOCUMENT
+from basanite.formats.detection_lines import MATERIAL_DOCUMENT, Layout
 from basanite.formats.domains import shipped_domains
 from basanite.kernel import LevelRows, Scores, UnitRows
-from basanite.metrics.identification import COLUMNS, METRICS, outcomes
+from basanite.metrics.identification import COLUMNS, METRICS, X1_OF_TRUTH, outcomes
 from basanite.problems import Findings, Problem
 from basanite.tasks import Inputs, Setting, Task
 from basanite.tasks.betas import PLAN
 from basanite.tasks.clir import pattern_text
 from basanite.tasks.detection import DetectionRun, Opening, open_run
+from basanite.tasks.identification_figures import TARGET, compared_figures, identification_figures
 
 CITATION = "IARPA MATERIAL evaluation plan v6.0.4 (2018), section 5"
-TARGET = "target"
 
 
 class IdentificationRun(DetectionRun):
     """A submission of one file for each domain or language; every one is scored by itself (M19)."""
 
-    task = "langid"
+    task, target, naming, example = "langid", "language", "M35", "1A"
     settings: Mapping[str, Any] = MappingProxyType({})
 
     def __init__(self, *args: Any, **options: Any) -> None:
@@ -56,7 +57,7 @@ class IdentificationRun(DetectionRun):
             system=system,
             metrics=METRICS,
             tables=dict.fromkeys((metric.name for metric in METRICS), table),
-            primary=METRICS[0].name,
+            primary=X1_OF_TRUTH.name,
             settings=self.settings,
             digests={"submission": self.source.digest.value(), "reference": self.key.digest},
             notes=(
@@ -71,7 +72,7 @@ class IdentificationRun(DetectionRun):
 class DomainRun(IdentificationRun):
     """DomainID: files are named by the codes of domains, and CS documents are left out."""
 
-    task = "domainid"
+    task, target, naming, example = "domainid", "domain", "M34", "GOV"
 
     def nearest(self, target: str) -> str | None:
         """The code of the domain whose name a file has by mistake (M34, C14)."""
@@ -95,9 +96,10 @@ def _open(
     settings: Mapping[str, Any],
     findings: Findings,
     executor: Executor | None,
-    barred: tuple[str, str] | None,
+    barred: tuple[str, str] | None = None,
 ) -> IdentificationRun | None:
-    opening = Opening(re.compile(settings["document_pattern"]), barred=barred)
+    layout = Layout(3, re.compile(settings["document_pattern"]), target=make.target, naming=make.naming)
+    opening = Opening(replace(layout, example=make.example), barred=barred)
     run = open_run(make, inputs, opening, findings, executor)
     if run is not None:
         run.settings = {**settings, "plan": PLAN}
@@ -115,7 +117,7 @@ def open_langid(
     inputs: Inputs, settings: Mapping[str, Any], findings: Findings, executor: Executor | None = None
 ) -> IdentificationRun | None:
     """Open a LangID run, over all documents (M35)."""
-    return _open(IdentificationRun, inputs, settings, findings, executor, None)
+    return _open(IdentificationRun, inputs, settings, findings, executor)
 
 
 SETTINGS = (
@@ -127,18 +129,22 @@ DOMAINID = Task(
     summary="Domain identification: which documents belong to each domain",
     citation=CITATION,
     unit="document",
-    primary=METRICS[0].name,
+    primary=X1_OF_TRUTH.name,
     metrics=METRICS,
     open=open_domainid,
     settings=SETTINGS,
+    figures=identification_figures,
+    compared_figures=compared_figures,
 )
 LANGID = Task(
     name="langid",
     summary="Language identification: which documents are in each language",
     citation=CITATION,
     unit="document",
-    primary=METRICS[0].name,
+    primary=X1_OF_TRUTH.name,
     metrics=METRICS,
     open=open_langid,
     settings=SETTINGS,
+    figures=identification_figures,
+    compared_figures=compared_figures,
 )

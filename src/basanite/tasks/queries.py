@@ -15,7 +15,7 @@ from basanite.formats.detection_lines import Layout
 from basanite.formats.factors import FactorTable
 from basanite.kernel import LevelRows, Rows, UnitRows
 from basanite.metrics.detection import COLUMNS, Detections, rates, rates_of_counts
-from basanite.metrics.thresholds import Ranked, RankedStore
+from basanite.metrics.thresholds import PackedScores, Ranked, RankedStore
 from basanite.tasks.detection import DetectionRun
 
 
@@ -35,9 +35,33 @@ class Counted:
 
     rows: Rows
     levels: Mapping[str, Rows]
-    ranked: Ranked
+    ranked: PackedScores
     relevant: NDArray[np.bool_]
     returned: NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class DocumentTally:
+    """How often each document was relevant, returned, and both."""
+
+    relevant: NDArray[np.int32]
+    returned: NDArray[np.int32]
+    both: NDArray[np.int32]
+
+    @classmethod
+    def of(cls, documents: int) -> DocumentTally:
+        """An empty tally."""
+        return cls(*(np.zeros(documents, np.int32) for _ in range(3)))
+
+    def add(self, relevant: NDArray[np.bool_], returned: NDArray[np.bool_]) -> None:
+        """Count one query in."""
+        for tally, true in ((self.relevant, relevant), (self.returned, returned), (self.both, relevant & returned)):
+            tally += true.astype(np.int32)
+
+    def counts(self, queries: int) -> NDArray[np.int64]:
+        """Rejected, false alarms, misses and hits of each document over so many queries."""
+        alarms, missed = self.returned - self.both, self.relevant - self.both
+        return np.stack([queries - alarms - self.relevant, alarms, missed, self.both], axis=-1).astype(np.int64)
 
 
 class QueryRun(DetectionRun):
@@ -53,26 +77,25 @@ class QueryRun(DetectionRun):
         self.rows: dict[str, Rows] = {}
         self.levels: dict[str, dict[str, Rows]] = {factor.name: {} for factor in self.items}
         self.store = RankedStore()
-        self.document_counts = np.zeros((len(key.documents), 4), dtype=np.int64)
+        self.document_tally = DocumentTally.of(len(key.documents))
         self.saturated: list[str] = []
 
     def count(self, target: str, truth: NDArray[np.bool_], answers: Answers) -> Counted:
         """One query's contribution, overall and by level of each factor of documents."""
         block = Detections((target,), truth[None], answers.returned[None], answers.score[None])
         levels = {factor.name: rates(block.split(factor.cell, len(factor.levels) + 1)) for factor in self.items}
-        return Counted(rates(block), levels, Ranked.of(truth, answers.score), truth, answers.returned)
+        ranked = PackedScores.of(Ranked.of(truth, answers.score))
+        return Counted(rates(block), levels, ranked, truth, answers.returned)
 
     def keep(self, target: str, counted: Counted) -> None:
         """Keep one query."""
         self.rows[target] = counted.rows
-        if not len(counted.ranked.other):
+        if not len(counted.ranked.halves):
             self.saturated.append(target)
         for factor, rows in counted.levels.items():
             self.levels[factor][target] = rows
         self.store.add(target, counted.ranked)
-        state = 2 * counted.relevant.astype(np.int8) + counted.returned
-        for kind in range(1, 4):
-            self.document_counts[:, kind] += state == kind
+        self.document_tally.add(counted.relevant, counted.returned)
 
     def query_rows(self) -> UnitRows:
         """The table that the three forms, Pmiss and PFA are made of."""
@@ -127,8 +150,7 @@ class QueryRun(DetectionRun):
 
     def document_rows(self) -> UnitRows:
         """The table with documents in the place of queries (M10)."""
-        counts = self.document_counts.copy()
-        counts[:, 0] = len(self.rows) - counts[:, 1:].sum(axis=1)
+        counts = self.document_tally.counts(len(self.rows))
         names = self.key.documents.texts()
         factors = {name: table.column(name, names) for table in self.item_tables for name in table.levels}
         return UnitRows("document", names, COLUMNS, rates_of_counts(counts), factors)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from basanite.formats.detection_key import SUFFIX as ROWS
@@ -15,6 +15,9 @@ from basanite.problems import Findings, Problem
 from basanite.tasks.clir import ClirRun
 from basanite.tasks.detection import Examined
 
+LIKE_IMAGES = (*IMAGE_SUFFIXES, ".jpeg", ".gif")
+LAYOUT = "one folder for each query: <QueryID>/<QueryID>.tsv and, for each returned document, a .json and an image"
+
 
 @dataclass(frozen=True)
 class RowsPart:
@@ -22,6 +25,8 @@ class RowsPart:
 
     query: str
     summaries: Mapping[str, tuple[int, str]]
+    unnamed: frozenset[str] = frozenset()
+    """Returned documents whose summary has no proper name."""
 
 
 @dataclass(frozen=True)
@@ -41,36 +46,78 @@ class ImagePart:
 
 @dataclass
 class Folders:
-    """Which files there are and which there should be, until all have been seen."""
+    """Which files there are and which there should be; what belongs together is forgotten as soon as all of it is here.
+
+    So memory holds one query at a time for archives in the usual order, and everything at worst.
+    """
 
     promised: dict[str, tuple[str, int]] = field(default_factory=dict)
     """By the path of a metadata file: the rows and the line that promise it."""
     images: dict[str, str | None] = field(default_factory=dict)
     """By the path of a metadata file that is there: the path of its image."""
     pictures: set[str] = field(default_factory=set)
+    unnamed: set[tuple[str, str]] = field(default_factory=set)
+    """Queries and documents whose row names no proper summary, so that files of theirs are nobody's orphans."""
 
     def take(self, part: RowsPart | MetadataPart | ImagePart) -> None:
         """Note one file."""
         if isinstance(part, RowsPart):
-            rows = f"{part.query}/{part.query}{ROWS}"
-            self.promised |= {f"{part.query}/{name}": (rows, line) for line, name in part.summaries.values()}
+            self._promise(part)
         elif isinstance(part, MetadataPart):
             self.images[part.path] = part.image
+            self._settle(part.path)
         else:
             self.pictures.add(part.path)
+            self._settle(_metadata_of(part.path))
 
-    def problems(self) -> Iterator[Problem]:
-        """Everything promised is there, and nothing else is (M42)."""
+    def _promise(self, part: RowsPart) -> None:
+        rows = rows_path(part.query)
+        self.unnamed |= {(part.query, document) for document in part.unnamed}
+        for line, name in part.summaries.values():
+            path = f"{part.query}/{name}"
+            self.promised[path] = (rows, line)
+            self._settle(path)
+
+    def _settle(self, path: str) -> None:
+        """Forget a summary of which row, metadata and image have been seen."""
+        image = self.images.get(path)
+        if image in self.pictures and path in self.promised:
+            del self.promised[path], self.images[path]
+            self.pictures.discard(str(image))
+
+    def problems(self, told: Collection[str]) -> Iterator[Problem]:
+        """Everything promised is there, and nothing else is (M42); folders of which more has been told are passed."""
         for path, (rows, line) in self.promised.items():
             if path not in self.images:
                 yield _folder_problem(rows, line, path, "the metadata file of this summary is missing", f"add {path}")
         for path, image in self.images.items():
-            if path not in self.promised:
+            if path not in self.promised and not self._is_told(path, told):
                 yield _folder_problem(path, None, path, "no returned document has this summary", "leave it out")
             elif image is not None and image not in self.pictures:
                 yield _folder_problem(path, None, image, "the image of this summary is missing", f"add {image}")
         for path in sorted(self.pictures - set(self.images.values())):
-            yield _folder_problem(path, None, path, "no metadata file names this image", "leave it out")
+            if self.images.get(_metadata_of(path), "") is not None and not self._is_told(path, told):
+                yield _folder_problem(path, None, path, "no metadata file names this image", "leave it out")
+
+    def _is_told(self, path: str, told: Collection[str]) -> bool:
+        """Whether what is wrong with a file's row or folder has been said already."""
+        folder, name = path.split("/", 1)
+        parts = SummaryName.parse(_metadata_of(name))
+        return folder in told or (parts is not None and (folder, parts.document) in self.unnamed)
+
+
+def rows_path(query: str) -> str:
+    """Where the rows of a query lie.
+
+    >>> rows_path("query123")
+    'query123/query123.tsv'
+    """
+    return f"{query}/{query}{ROWS}"
+
+
+def _metadata_of(path: str) -> str:
+    """The metadata file that an image, or it itself, belongs to."""
+    return path.rpartition(".")[0] + METADATA
 
 
 def _folder_problem(file: str, line: int | None, found: str, message: str, fix: str) -> Problem:
@@ -85,22 +132,26 @@ class SummariesRun(ClirRun):
 
     folders: Folders
 
+    def file_of(self, target: str) -> str:
+        """Where the rows of a query belong."""
+        return rows_path(target)
+
     def examine(self, piece: Member) -> Examined:
         """Read one file by what its name says it is."""
         findings = Findings(self._limit)
         folder, _, name = piece.name.rpartition("/")
         examined = Examined(piece.name, len(piece.data), member_digest(piece.data), None, findings)
         if not folder:
-            findings.add(_folder_problem(piece.name, None, piece.name, "this file is in no folder", _LAYOUT))
+            findings.add(_folder_problem(piece.name, None, piece.name, "this file is in no folder", LAYOUT))
         elif name == folder + ROWS:
             return self._rows(replace(examined, target=folder), piece.data)
         elif name.endswith(METADATA):
             return replace(examined, part=self._metadata(piece, folder, findings))
-        elif name.lower().endswith((*IMAGE_SUFFIXES, ".jpeg", ".gif")):
+        elif name.lower().endswith(LIKE_IMAGES):
             findings.extend(check_image(piece.name, piece.data))
             return replace(examined, part=ImagePart(piece.name))
         else:
-            findings.add(_folder_problem(piece.name, None, piece.name, "this file does not belong here", _LAYOUT))
+            findings.add(_folder_problem(piece.name, None, piece.name, "this file does not belong here", LAYOUT))
         return examined
 
     def _rows(self, examined: Examined, data: bytes) -> Examined:
@@ -109,7 +160,7 @@ class SummariesRun(ClirRun):
             return examined
         rows = split_rows(data, examined.member, query, self.rules, examined.findings)
         read = self._read(examined, rows.data)
-        return replace(read, part=RowsPart(query, rows.summaries))
+        return replace(read, part=RowsPart(query, rows.summaries, rows.unnamed))
 
     def _metadata(self, piece: Member, folder: str, findings: Findings) -> MetadataPart:
         summary = read_summary(piece.name, piece.data, self.rules, findings)
@@ -129,7 +180,5 @@ class SummariesRun(ClirRun):
         """Check the whole: queries, threshold, and what lies in the folders."""
         super().close(findings)
         if self.source.complete:
-            findings.extend(self.folders.problems())
-
-
-_LAYOUT = "one folder for each query: <QueryID>/<QueryID>.tsv and, for each returned document, a .json and an image"
+            missing = self._targets - self.spans.keys()
+            findings.extend(self.folders.problems(missing.union(self._extra)))
