@@ -39,7 +39,7 @@ def validate(
     reference: AnyPath | None = None,
     documents: AnyPath | None = None,
     queries: AnyPath | None = None,
-    metadata: Iterable[AnyPath] = (),
+    metadata: AnyPath | Iterable[AnyPath] = (),
     judgements: AnyPath | None = None,
     every: bool = False,
     workers: int = 1,
@@ -58,18 +58,18 @@ def score(
     submission: AnyPath,
     reference: AnyPath,
     queries: AnyPath | None = None,
-    metadata: Iterable[AnyPath] = (),
+    metadata: AnyPath | Iterable[AnyPath] = (),
     judgements: AnyPath | None = None,
     draws: int | None = None,
     seed: int = 0,
-    metrics: Iterable[str] = (),
+    metrics: str | Iterable[str] = (),
     system: str | None = None,
     workers: int = 1,
     **settings: Any,
 ) -> Analysis:
     """Score one submission; raises `InvalidInputError`, which carries all problems, if it is not valid."""
     inputs = Inputs(Path(submission), Path(reference), None, _path(queries), _paths(metadata), _path(judgements))
-    return Work(task, settings, draws=draws, seed=seed, metrics=tuple(metrics), workers=workers).analysis(
+    return Work(task, settings, draws=draws, seed=seed, metrics=_names(metrics), workers=workers).analysis(
         inputs, system=system
     )
 
@@ -80,11 +80,11 @@ def compare(
     submissions: Mapping[str, AnyPath] | Iterable[AnyPath],
     reference: AnyPath,
     queries: AnyPath | None = None,
-    metadata: Iterable[AnyPath] = (),
+    metadata: AnyPath | Iterable[AnyPath] = (),
     judgements: Mapping[str, AnyPath] | None = None,
     draws: int | None = None,
     seed: int = 0,
-    metrics: Iterable[str] = (),
+    metrics: str | Iterable[str] = (),
     workers: int = 1,
     **settings: Any,
 ) -> Comparison:
@@ -92,7 +92,7 @@ def compare(
 
     Judgements (for `e2e`) go by the same names: summaries differ, so each system has its own.
     """
-    work = Work(task, settings, draws=draws, seed=seed, metrics=tuple(metrics), workers=workers)
+    work = Work(task, settings, draws=draws, seed=seed, metrics=_names(metrics), workers=workers)
     others = (None, _path(queries), _paths(metadata))
     judged = judgements or {}
     analyses = [
@@ -180,8 +180,15 @@ def system_name(path: Path) -> str:
     return name.removesuffix(".tgz").removesuffix(".tar.gz").removesuffix(".tsv")
 
 
-def _paths(paths: Iterable[AnyPath]) -> tuple[Path, ...]:
+def _paths(paths: AnyPath | Iterable[AnyPath]) -> tuple[Path, ...]:
+    """Paths of several files; a single one need not be put into a list."""
+    if isinstance(paths, str | os.PathLike):
+        return (Path(paths),)
     return tuple(Path(path) for path in paths)
+
+
+def _names(names: str | Iterable[str]) -> tuple[str, ...]:
+    return (names,) if isinstance(names, str) else tuple(names)
 
 
 def _path(path: AnyPath | None) -> Path | None:

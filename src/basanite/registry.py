@@ -38,23 +38,27 @@ def load(group: str, name: str) -> Any:
     entries = _entries(group)
     if name not in entries:
         raise UnknownNameError(f"No {group.removesuffix('s')} is called {name!r}. {suggestion(name, tuple(entries))}")
+    _refuse_clash(group, name)
     try:
         return entries[name].load()
     except ModuleNotFoundError as missing:
         package = _package(entries[name])
         raise MissingExtraError(
-            f"{name!r} needs the module {missing.name!r}, which is not installed. "
-            f"Type: pip install '{package}[{group}]', or see the documentation of {package}."
+            f"{name!r} needs the module {missing.name!r}, which is not installed. Install it, or the extra of "
+            f"{package} that brings it."
         ) from missing
+    except (ImportError, AttributeError) as fault:
+        raise MissingExtraError(f"{name!r} of {_package(entries[name])} cannot be loaded: {fault}.") from fault
 
 
 def plugins() -> tuple[Plugin, ...]:
-    """Every plug-in of every group, sorted by group and name."""
-    return tuple(
-        Plugin(group, name, entry.value, _package(entry), entry.dist.version if entry.dist else "")
+    """Every plug-in of every group, sorted by group and name; a name that two packages claim stands there twice."""
+    found = {
+        Plugin(group, entry.name, entry.value, _package(entry), entry.dist.version if entry.dist else "")
         for group in GROUPS
-        for name, entry in sorted(_entries(group).items())
-    )
+        for entry in entry_points(group=f"basanite.{group}")
+    }
+    return tuple(sorted(found, key=lambda plugin: (GROUPS.index(plugin.group), plugin.name, plugin.package)))
 
 
 def suggestion(name: str, known: Sequence[str]) -> str:
@@ -73,15 +77,19 @@ def suggestion(name: str, known: Sequence[str]) -> str:
 
 @cache
 def _entries(group: str) -> dict[str, EntryPoint]:
+    """The entry points of a group; of names that two packages claim, the first is kept so that it can be listed."""
     found: dict[str, EntryPoint] = {}
     for entry in entry_points(group=f"basanite.{group}"):
-        other = found.setdefault(entry.name, entry)
-        if other.value != entry.value:
-            raise NameClashError(
-                f"Two packages register {entry.name!r} in basanite.{group}: {_package(other)} ({other.value}) and "
-                f"{_package(entry)} ({entry.value}). Remove one of them."
-            )
+        found.setdefault(entry.name, entry)
     return found
+
+
+def _refuse_clash(group: str, name: str) -> None:
+    """Two packages that claim one name are an error for whoever asks for that name, and for nobody else."""
+    claims = {entry.value: entry for entry in entry_points(group=f"basanite.{group}") if entry.name == name}
+    if len(claims) > 1:
+        who = " and ".join(f"{_package(entry)} ({value})" for value, entry in sorted(claims.items()))
+        raise NameClashError(f"Two packages register {name!r} in basanite.{group}: {who}. Remove one of them.")
 
 
 def _package(entry: EntryPoint) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 from basanite import __version__, registry
 from basanite.analysis.analyse import analyse as analyse_scores
 from basanite.analysis.results import Analysis, Comparison, Design
+from basanite.errors import MissingExtraError
 from basanite.formats.pieces import side_by_side
 from basanite.kernel import Scores
 from basanite.problems import Findings
@@ -25,7 +26,8 @@ from basanite.tasks import Inputs, Opened, Task
 def find_task(name: str) -> Task:
     """The task of this name, built in or from a plug-in."""
     task = registry.load("tasks", name)
-    assert isinstance(task, Task), f"the plug-in {name!r} is not a Task"
+    if not isinstance(task, Task):
+        raise MissingExtraError(f"The plug-in {name!r} is a {type(task).__name__}, not a Task: ask whoever made it.")
     return task
 
 

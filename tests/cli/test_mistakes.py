@@ -136,9 +136,10 @@ def plug_in(folder, code):
 
 
 @pytest.mark.req("P-3")
-@pytest.mark.parametrize("code", ["raise RuntimeError('a fault')", "TASK = None"], ids=["raises", "no task"])
-def test_a_fault_of_ours_has_exit_code_3_and_says_what_to_send(tmp_path, code):
-    ended = process("score", "stranger", *KEY, *ALPHA, cwd=EXAMPLE, **plug_in(tmp_path, code))
+def test_a_fault_of_ours_has_exit_code_3_and_says_what_to_send(tmp_path):
+    ended = process(
+        "score", "stranger", *KEY, *ALPHA, cwd=EXAMPLE, **plug_in(tmp_path, "raise RuntimeError('a fault')")
+    )
     assert (ended.code, ended.stdout) == (3, "")
     assert "Traceback" in ended.stderr
     assert "Please send us" in ended.stderr
@@ -151,6 +152,23 @@ def test_a_plug_in_without_its_dependency_is_no_fault_of_ours_and_hurts_nobody_e
     assert (ended.code, ended.stdout) == (2, "")
     assert "needs the module 'not_there'" in ended.stderr
     assert process("validate", "clir", *KEY, *ALPHA, cwd=EXAMPLE, **environment).code == 0
+
+
+@pytest.mark.req("P-3")
+@pytest.mark.parametrize("code", ["TASK = None", "OTHER = 1"], ids=["no task", "nothing of that name"])
+def test_a_plug_in_that_is_no_task_is_told_and_still_listed(tmp_path, code):
+    environment = plug_in(tmp_path, code)
+    ended = process("score", "stranger", *KEY, *ALPHA, cwd=EXAMPLE, **environment)
+    assert (ended.code, ended.stdout, "Traceback" in ended.stderr) == (2, "", False)
+    assert "stranger" in ended.stderr
+    assert "stranger" in process("tasks", cwd=EXAMPLE, **environment).stdout
+
+
+@pytest.mark.req("P-3")
+def test_a_report_is_written_even_if_the_reader_of_the_output_goes_away(tmp_path):
+    line = f"{sys.executable} -m basanite score clir --reference key --submission Alpha.tgz --report {tmp_path}/r.csv"
+    subprocess.run(["bash", "-c", f"{line} | head -1"], cwd=EXAMPLE, capture_output=True, timeout=120)
+    assert (tmp_path / "r.csv").read_text().startswith("system")
 
 
 @pytest.mark.req("P-3")

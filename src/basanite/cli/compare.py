@@ -16,15 +16,16 @@ from basanite.cli.options import (
     as_json,
     check_reports,
     example,
-    guarded,
     parsed_settings,
     reference_option,
     run_options,
+    say,
     settings_option,
+    show_findings,
     show_report,
     write_reports,
 )
-from basanite.errors import SettingError
+from basanite.errors import InvalidInputError, SettingError
 from basanite.interface import Work, system_name
 from basanite.reports.model import Report
 from basanite.reports.results import read_result, side_by_side
@@ -106,8 +107,8 @@ def compare(
         )
         shared = Inputs(Path(), reference, None, queries, metadata)
         report = of_submissions(work, submissions, shared, judged_systems(judgements), json=as_json)
+    write_reports(report, reports)  # first, for whoever reads our output may leave early
     show_report(report, json=as_json)
-    write_reports(report, reports)
 
 
 def check_usage(ctx: click.Context) -> None:
@@ -155,7 +156,13 @@ def of_results(results: tuple[str, ...], metrics: tuple[str, ...], *, force: boo
 
 
 def _analysis(work: Work, inputs: Inputs, name: str, json: bool) -> Analysis:
-    return guarded(lambda: work.analysis(inputs, system=name), json=json)
+    try:
+        return work.analysis(inputs, system=name)
+    except InvalidInputError as invalid:
+        if not json:
+            say(f"{name} ({inputs.submission}):")
+        show_findings(invalid.findings, invalid.task, json=json)
+        raise click.exceptions.Exit(1) from None
 
 
 def named_systems(texts: tuple[str, ...], option: str = "submission") -> dict[str, Path]:

@@ -24,6 +24,7 @@ Result = TypeVar("Result")
 
 PATH = click.Path(path_type=Path)
 SECONDS_BEFORE_PROGRESS = 0.5
+PLAIN_WIDTH = 120
 
 
 def example(command: str) -> str:
@@ -113,12 +114,17 @@ def say(words: str) -> None:
     click.echo(visible(words), err=True)
 
 
+def console() -> Console:
+    """Where tables go: as wide as the terminal, and wide enough for a table where no terminal listens."""
+    return Console() if sys.stdout.isatty() else Console(width=PLAIN_WIDTH)
+
+
 def show_report(report: Report, *, json: bool) -> None:
     """Print a result, as tables or as one JSON object."""
     if json:
         sys.stdout.write(json_output.dumps(report.data))
     else:
-        terminal.show(report, Console(), brief=True)
+        terminal.show(report, console(), brief=True)
 
 
 def write_reports(report: Report, paths: Sequence[Path]) -> None:

@@ -64,5 +64,5 @@ def score(
     analysis = guarded(lambda: work.analysis(inputs), json=as_json)
     progress.close()
     report = spine.report(work.task, analysis)
+    write_reports(report, reports)  # first, for whoever reads our output may leave early
     show_report(report, json=as_json)
-    write_reports(report, reports)

@@ -91,7 +91,9 @@ def ranking_table(comparison: Comparison, ranking: Ranking) -> Table:
         (system, groups.get(system), _ranks(ranking, system), *_cells(comparison, system, ranking.metric))
         for system in ranking.order
     )
-    note = f"Groups: {NO_CLEAN_CUT}. A cut stands only where every system above is shown better than every one below. "
+    note = (
+        f"A group has {NO_CLEAN_CUT}: a cut stands only where every system above is shown better than every one below. "
+    )
     note += f"Not shown worse than the best: {listed(ranking.not_worse_than_best)}."
     return tidy(Table(f"Ranking on {ranking.metric}", ("System", "Group", "Ranks", *VALUE_COLUMNS), rows, note))
 
@@ -109,7 +111,7 @@ def comparison_facts(comparison: Comparison) -> Facts:
     family = (
         ("Family", f"{plural('comparison', comparison.family_size)} of one metric, {design.adjustment} adjustment"),
     )
-    tests = (("Test draws", f"{comparison.draws:,}"), ("Alpha", f"{design.alpha:g}"))
+    tests = (("Test draws", f"{comparison.draws:,}"), ("Test level", f"{design.alpha:g}"))
     software = (("Software", f"Basanite {__version__}"),)
     return (("Task", comparison.task), *family, *tests, *design_facts(design), *digests, *software, *signatures)
 

@@ -58,11 +58,18 @@ def compare_object(comparison: Comparison) -> dict[str, Any]:
         },
         "not_worse_than_best": {name: list(ranking.not_worse_than_best) for name, ranking in rankings.items()},
         "family": {"size": comparison.family_size, "draws": comparison.draws},
+        "settings": _comparison_settings(comparison),
         "values": {system: values_object(analysis.values) for system, analysis in comparison.analyses.items()},
         "signatures": {system: analysis.signature for system, analysis in comparison.analyses.items()},
         "notes": list(comparison.notes),
     }
     return _object({**data, **_parts_alone(comparison)})
+
+
+def _comparison_settings(comparison: Comparison) -> dict[str, Any]:
+    """What the tests of a comparison depend on besides what its signatures say."""
+    design = next(iter(comparison.analyses.values())).design
+    return {"alpha": design.alpha, "adjustment": design.adjustment, "test_draws": comparison.draws}
 
 
 def _parts_alone(comparison: Comparison) -> dict[str, Any]:

@@ -84,7 +84,7 @@ def _grid(table: Table) -> Grid:
     )
     for at, column in enumerate(table.columns):
         words = any(isinstance(row[at], str) for row in table.rows)
-        grid.add_column(_words(column), justify="left" if words else "right", overflow="fold")
+        grid.add_column(_words(column), justify="left" if words else "right", overflow="fold", no_wrap=not words)
     for index, row in enumerate(table.rows[:ROWS_SHOWN]):
         style = "bold" if index in table.emphasis else "dim" if index in table.muted else ""
         grid.add_row(*(_cell(cell) for cell in row), style=style)

@@ -36,7 +36,7 @@ def _sentence(findings: Findings) -> str:
         return "No problem was found."
     counts = f"{plural('problem', total)} under {plural('rule', len(findings.counts))}"
     listed = f"{len(findings.problems):,} listed" if len(findings.problems) < total else "all listed"
-    verdict = "none stops the submission" if findings.valid else "the submission does not count until they are mended"
+    verdict = "none stops the submission" if findings.valid else "the input does not count until they are mended"
     return f"{counts} found, {listed}; {verdict}."
 
 
