@@ -39,7 +39,7 @@ def ready(queries):
 
 def make(queries, name):
     """Make one file of one size."""
-    from basanite.formats.repair import write_archive
+    from basanite.formats.archives.repair import write_archive
     from basanite.synthetic import clir, summaries
 
     folder = folder_of(queries)

@@ -11,7 +11,7 @@ import basanite
 from basanite import spine
 from basanite.analysis.results import Design
 from basanite.errors import SettingError, UnknownNameError, UnreadableError
-from basanite.formats.pieces import AHEAD
+from basanite.formats.archives.pieces import AHEAD
 from basanite.interface import Work, named, system_name
 from basanite.problems import Findings
 from basanite.reports.json_output import dumps, score_object

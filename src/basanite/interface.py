@@ -18,7 +18,7 @@ from basanite import spine
 from basanite.analysis.compare import compare as compare_analyses
 from basanite.analysis.results import Analysis, Comparison, Design
 from basanite.errors import InvalidInputError, SettingError, UnknownNameError
-from basanite.formats.forked import reading_executor
+from basanite.formats.archives.forked import reading_executor
 from basanite.kernel import Scores
 from basanite.problems import LISTED_PER_RULE, Findings
 from basanite.registry import suggestion

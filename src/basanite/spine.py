@@ -14,7 +14,7 @@ from basanite import __version__, registry
 from basanite.analysis.analyse import analyse as analyse_scores
 from basanite.analysis.results import Analysis, Comparison, Design
 from basanite.errors import MissingExtraError
-from basanite.formats.pieces import side_by_side
+from basanite.formats.archives.pieces import side_by_side
 from basanite.kernel import Scores
 from basanite.problems import Findings
 from basanite.reports.comparing import comparison_report

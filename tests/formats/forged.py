@@ -7,7 +7,7 @@ from pathlib import Path
 
 from isal import igzip, isal_zlib
 
-from basanite.formats.archive import Limits, open_source
+from basanite.formats.archives.archive import Limits, open_source
 from basanite.problems import Findings
 
 BLOCK = 512

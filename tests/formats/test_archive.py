@@ -9,7 +9,7 @@ import pytest
 from tests.formats.forged import BLOCK, ROWS, SMALL, entry, filled, header, pax, put, read, rules, tgz
 
 from basanite.errors import UnreadableError
-from basanite.formats.archive import check_archive_name, member_digest, open_source
+from basanite.formats.archives.archive import check_archive_name, member_digest, open_source
 from basanite.problems import Findings
 
 

@@ -27,7 +27,7 @@ from tests.formats.forged import (
     tgz,
 )
 
-from basanite.formats.archive import Limits, open_source
+from basanite.formats.archives.archive import Limits, open_source
 from basanite.problems import Findings
 
 MIB = 2**20

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from basanite.formats.archive_names import PARTS, ArchiveName, check_name, explain, make_name, parse_name
-from basanite.formats.pack_names import domains_of, split_datasets, superset
+from basanite.formats.packs.archive_names import PARTS, ArchiveName, check_name, explain, make_name, parse_name
+from basanite.formats.packs.pack_names import domains_of, split_datasets, superset
 
 PLAN = "NIST_DomainID-contrastive-unconstrained-GOV-MIL-BUS-LAW-mybestsystem_BASE-1S-EVAL1EVAL2_20181113_225652.tgz"
 RETRIEVAL = "FLAIR_CLIR-primary-unconstrained-QUERY1-MySystem1_BASE-1A-EVAL1_20180514_090000.tgz"

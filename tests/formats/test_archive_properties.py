@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.formats.forged import END, entry, header, pax, tgz
 
-from basanite.formats.archive import Limits, open_source
+from basanite.formats.archives.archive import Limits, open_source
 from basanite.problems import Findings
 
 UNHURRIED = settings(deadline=None)  # a loaded machine is not a fault of the reader

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from basanite.errors import UnreadableError
-from basanite.formats.audio_headers import AudioHeader, parse_header
-from basanite.formats.build_pack import is_build_pack, read_build_pack
-from basanite.formats.dataset_tree import read_tree
-from basanite.formats.pack_names import tree_name
+from basanite.formats.packs.audio_headers import AudioHeader, parse_header
+from basanite.formats.packs.build_pack import is_build_pack, read_build_pack
+from basanite.formats.packs.dataset_tree import read_tree
+from basanite.formats.packs.pack_names import tree_name
 from basanite.problems import Findings
 from basanite.synthetic.packs import BuildSpec, write_build_pack
 from basanite.synthetic.sounds import sphere_bytes, wav_bytes

@@ -6,8 +6,8 @@ import pytest
 from tests.tasks.folders import documents, key_files, packed, queries, written
 
 from basanite.errors import UnreadableError
-from basanite.formats.archive import open_source
-from basanite.formats.detection_key import key_from_lists, nearest_query, read_key_set
+from basanite.formats.archives.archive import open_source
+from basanite.formats.retrieval.detection_key import key_from_lists, nearest_query, read_key_set
 from basanite.problems import Findings
 
 PATTERN = re.compile(r"MATERIAL_[A-Za-z0-9]+-(?P<language>[A-Za-z0-9]+)_[0-9]{8}")

@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from basanite.formats.detection import read_answers
-from basanite.formats.detection_lines import Layout, LineReader
-from basanite.formats.documents import Documents
+from basanite.formats.retrieval.detection import read_answers
+from basanite.formats.retrieval.detection_lines import Layout, LineReader
+from basanite.formats.retrieval.documents import Documents
 from basanite.problems import Findings
 
 PATTERN = re.compile(r"MATERIAL_[A-Za-z0-9]+-[A-Za-z0-9]+_[0-9]{8}")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from basanite.errors import UnknownNameError, UnreadableError
-from basanite.formats import domains, usage_rules
-from basanite.formats.domains import load_domains, name_fix, shipped_domains
-from basanite.formats.usage_rules import load_usage_rules, rules_for, shipped_rules
+from basanite.formats.packs import domains, usage_rules
+from basanite.formats.packs.domains import load_domains, name_fix, shipped_domains
+from basanite.formats.packs.usage_rules import load_usage_rules, rules_for, shipped_rules
 from basanite.problems import Findings
 
 SMALL = """

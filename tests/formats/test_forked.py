@@ -4,9 +4,9 @@ import os
 
 import pytest
 
-from basanite.formats.forked import SLOT_BYTES, SLOTS, ForkedExecutor
-from basanite.formats.members import Member
-from basanite.formats.pieces import side_by_side
+from basanite.formats.archives.forked import SLOT_BYTES, SLOTS, ForkedExecutor
+from basanite.formats.archives.members import Member
+from basanite.formats.archives.pieces import side_by_side
 
 
 def described(member):

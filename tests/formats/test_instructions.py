@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from basanite.formats.instructions import DEEPEST, LONGEST, sanitised
+from basanite.formats.summaries.instructions import DEEPEST, LONGEST, sanitised
 
 SAFE = re.compile(r'</?(?:b|i|ul|li|font)>|<br>|<font color="(?:#[0-9a-f]{3}|#[0-9a-f]{6}|[a-z]{3,20})">')
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from basanite.formats.queries import HINTS, KINDS, SUBTYPES, Component, Element, Hint, Query
-from basanite.formats.query_language import LONGEST, QueryFault, caret, parse
+from basanite.formats.queries.queries import HINTS, KINDS, SUBTYPES, Component, Element, Hint, Query
+from basanite.formats.queries.query_language import LONGEST, QueryFault, caret, parse
 
 FORMS = {
     "music": ("lexical", "lexical", 1),

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from basanite.errors import SettingError, UnreadableError
-from basanite.formats.domains import Catalogue, Domain
-from basanite.formats.query_packs import read_query_pack, write_query_pack
+from basanite.formats.packs.domains import Catalogue, Domain
+from basanite.formats.queries.query_packs import read_query_pack, write_query_pack
 from basanite.problems import Findings
 
 HEADER = "query_id\tquery_string\tdomain_id\n"

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from tests.formats.forged import entry, header, put, tgz
 
 from basanite.errors import SettingError, UnreadableError
-from basanite.formats.archive import open_source
-from basanite.formats.repair import repaired, write_archive, write_repaired
+from basanite.formats.archives.archive import open_source
+from basanite.formats.archives.repair import repaired, write_archive, write_repaired
 from basanite.problems import Findings
 
 MARK = b"\xef\xbb\xbf"

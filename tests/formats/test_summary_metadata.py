@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from basanite.errors import SettingError
-from basanite.formats.date_time import is_date_time
-from basanite.formats.strict_json import parse, too_deep
-from basanite.formats.summary_metadata import (
+from basanite.formats.summaries.date_time import is_date_time
+from basanite.formats.summaries.strict_json import parse, too_deep
+from basanite.formats.summaries.summary_metadata import (
     SummaryName,
     _is_plain,
     check_summary,

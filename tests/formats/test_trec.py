@@ -8,7 +8,7 @@ import ir_measures
 import pytest
 
 from basanite.errors import SettingError, UnreadableError
-from basanite.formats import conversion, trec
+from basanite.formats.retrieval import conversion, trec
 from basanite.problems import Findings
 
 DOCUMENTS = ["d1", "d2", "d3", "d10"]

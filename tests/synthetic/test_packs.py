@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from basanite.errors import SettingError
-from basanite.formats.dataset_tree import read_tree
 from basanite.formats.factors import read_factors
-from basanite.formats.raw_documents import RawDocument, read_raw_documents
+from basanite.formats.packs.dataset_tree import read_tree
+from basanite.formats.packs.raw_documents import RawDocument, read_raw_documents
 from basanite.problems import Findings
 from basanite.synthetic.pack_builder import PackSpec, build_packs
 from basanite.synthetic.packs import RawSpec, raw_documents, write_raw_table, write_secrets, write_tree

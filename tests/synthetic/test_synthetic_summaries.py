@@ -14,7 +14,7 @@ from PIL import Image
 from tests.synthetic.test_synthetic_clir import contents
 
 import basanite
-from basanite.formats.image_header import check_image
+from basanite.formats.summaries.image_header import check_image
 from basanite.synthetic import identification_example, summaries_example
 from basanite.synthetic.clir import Quality, Spec, catalogue, relevance
 from basanite.synthetic.identification import SECOND_DOMAIN, domains, languages

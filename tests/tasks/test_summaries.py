@@ -388,8 +388,8 @@ def test_nothing_is_left_in_memory_of_what_has_been_matched(tmp_path):
 
 
 def test_a_repaired_copy_keeps_images_as_they_are(tmp_path):
-    from basanite.formats.archive import open_source
-    from basanite.formats.repair import write_repaired
+    from basanite.formats.archives.archive import open_source
+    from basanite.formats.archives.repair import write_repaired
 
     files = {**summary_files(RETURNED), ROWS: summary_files(RETURNED)[ROWS].replace(b"\n", b"\r\n")}
     given = run(tmp_path, RETURNED, RETURNED, files=files)

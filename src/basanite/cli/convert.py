@@ -10,8 +10,8 @@ from pathlib import Path
 import click
 
 from basanite.cli.options import PATH, Command, as_json, example, say, show_findings
-from basanite.formats import conversion
-from basanite.formats.trec import Decision, Scale
+from basanite.formats.retrieval import conversion
+from basanite.formats.retrieval.trec import Decision, Scale
 from basanite.problems import Findings
 from basanite.reports import json_output
 

@@ -11,9 +11,9 @@ import click
 
 from basanite.cli.options import PATH, as_json, example, guarded, say, show_findings
 from basanite.errors import InvalidInputError, SettingError
-from basanite.formats.build_pack import BuildPack, is_build_pack, read_build_pack
-from basanite.formats.dataset_tree import DataSet, read_tree
-from basanite.formats.raw_documents import RawDocument, read_raw_documents, read_relevance
+from basanite.formats.packs.build_pack import BuildPack, is_build_pack, read_build_pack
+from basanite.formats.packs.dataset_tree import DataSet, read_tree
+from basanite.formats.packs.raw_documents import RawDocument, read_raw_documents, read_relevance
 from basanite.problems import Findings, visible
 from basanite.reports import json_output
 from basanite.reports.wording import plural

@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from basanite.cli.options import PATH, Command, as_json, example, show_findings
-from basanite.formats.domains import Catalogue, Domain, load_domains, shipped_domains
+from basanite.formats.packs.domains import Catalogue, Domain, load_domains, shipped_domains
 from basanite.problems import Findings, visible
 from basanite.reports import json_output
 

@@ -14,11 +14,11 @@ import click
 
 from basanite.cli.options import PATH, Command, as_json, example, parsed_settings, say, show_findings
 from basanite.errors import SettingError, UnreadableError
-from basanite.formats.archive import Source, open_source
-from basanite.formats.archive_names import TYPES, ArchiveName, check_name, explain, make_name, parse_name
-from basanite.formats.detection_lines import MATERIAL_DOCUMENT, Layout
-from basanite.formats.repair import write_archive
-from basanite.formats.self_check import check_alone
+from basanite.formats.archives.archive import Source, open_source
+from basanite.formats.archives.repair import write_archive
+from basanite.formats.packs.archive_names import TYPES, ArchiveName, check_name, explain, make_name, parse_name
+from basanite.formats.packs.self_check import check_alone
+from basanite.formats.retrieval.detection_lines import MATERIAL_DOCUMENT, Layout
 from basanite.interface import Work
 from basanite.problems import Findings, visible
 from basanite.registry import suggestion

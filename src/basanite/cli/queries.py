@@ -14,8 +14,8 @@ from rich.text import Text
 
 from basanite.cli.domains import catalogue_option, chosen_catalogue
 from basanite.cli.options import PATH, as_json, example
-from basanite.formats.pack_lines import QueryProblem
-from basanite.formats.query_packs import PackedQuery, QueryPack, read_query_pack
+from basanite.formats.queries.pack_lines import QueryProblem
+from basanite.formats.queries.query_packs import PackedQuery, QueryPack, read_query_pack
 from basanite.problems import LISTED_PER_RULE, Findings, Problem, visible
 from basanite.reports import json_output
 

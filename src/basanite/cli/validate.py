@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 
 from basanite.cli.options import PATH, Progress, as_json, example, parsed_settings, say, settings_option, show_findings
-from basanite.formats.archive import open_source
-from basanite.formats.repair import write_repaired
+from basanite.formats.archives.archive import open_source
+from basanite.formats.archives.repair import write_repaired
 from basanite.interface import Work
 from basanite.problems import visible
 from basanite.tasks import Inputs

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from basanite.errors import SettingError
-from basanite.formats.repair import ARCHIVE_NAMES, write_archive
+from basanite.formats.archives.repair import ARCHIVE_NAMES, write_archive
 
 Bytes: TypeAlias = NDArray[np.uint8]
 Flags: TypeAlias = NDArray[np.bool_]

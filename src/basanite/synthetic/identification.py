@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from basanite.formats.detection import confidence_text
+from basanite.formats.retrieval.detection import confidence_text
 from basanite.synthetic.clir import DOMAINS, ONE, Flags, Quality, Spec, catalogue, dice, pick, stream_of, write_members
 
 SECOND_DOMAIN = 0.25

@@ -16,8 +16,8 @@ from itertools import pairwise
 import numpy as np
 
 from basanite.errors import SettingError
-from basanite.formats.pack_names import LANGUAGE, PERIOD, domains_of, family, superset
-from basanite.formats.raw_documents import UNDATED, RawDocument
+from basanite.formats.packs.pack_names import LANGUAGE, PERIOD, domains_of, family, superset
+from basanite.formats.packs.raw_documents import UNDATED, RawDocument
 from basanite.synthetic.clir import distinct, shuffle
 
 IDS = 10**8

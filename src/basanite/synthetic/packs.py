@@ -15,11 +15,11 @@ from pathlib import Path
 import numpy as np
 
 from basanite.errors import SettingError
-from basanite.formats.dataset_listing import file_digest
-from basanite.formats.dataset_tree import MODE_LEVELS
-from basanite.formats.pack_names import all_domains, domains_of, family
-from basanite.formats.raw_documents import COLUMNS, UNDATED, RawDocument
-from basanite.formats.usage_rules import rules_for
+from basanite.formats.packs.dataset_listing import file_digest
+from basanite.formats.packs.dataset_tree import MODE_LEVELS
+from basanite.formats.packs.pack_names import all_domains, domains_of, family
+from basanite.formats.packs.raw_documents import COLUMNS, UNDATED, RawDocument
+from basanite.formats.packs.usage_rules import rules_for
 from basanite.synthetic.clir import GENRES, chosen, write_lines
 from basanite.synthetic.pack_builder import Packs, Placed
 from basanite.synthetic.sounds import sphere_bytes, wav_bytes

@@ -8,7 +8,7 @@ from concurrent.futures import Executor
 from types import MappingProxyType
 from typing import Any
 
-from basanite.formats.detection_lines import MATERIAL_DOCUMENT, Layout
+from basanite.formats.retrieval.detection_lines import MATERIAL_DOCUMENT, Layout
 from basanite.kernel import Metric, Scores
 from basanite.metrics.detection import ADWV, AQWV, AQWV_ALL, AQWV_RELEVANT, PFA, PMISS
 from basanite.metrics.thresholds import AUC, AUC_POOLED, MQWV, MQWV_CROSSFIT, ORACLE, THETA_BEST

@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from basanite.errors import SettingError
-from basanite.formats.archive import Limits, Source, check_archive_name, open_source
-from basanite.formats.detection import SCALE, Answers, confidence_text, read_answers
-from basanite.formats.detection_key import SUFFIX, Key, key_from_lists, nearest_query, query_of, read_key_set
-from basanite.formats.detection_lines import Layout, LineReader
+from basanite.formats.archives.archive import Limits, Source, check_archive_name, open_source
+from basanite.formats.archives.members import Member, member_digest
 from basanite.formats.factors import FactorTable, read_factor_tables
-from basanite.formats.members import Member, member_digest
-from basanite.formats.query_packs import read_query_pack
+from basanite.formats.queries.query_packs import read_query_pack
+from basanite.formats.retrieval.detection import SCALE, Answers, confidence_text, read_answers
+from basanite.formats.retrieval.detection_key import SUFFIX, Key, key_from_lists, nearest_query, query_of, read_key_set
+from basanite.formats.retrieval.detection_lines import Layout, LineReader
 from basanite.problems import Findings, Problem
 from basanite.tasks import Inputs
 

@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 from basanite.analysis.judges import Agreement, Combination, Judging, Panel, Rule, agreement, panel_of
 from basanite.analysis.votes import Tie, VoteDraws, votes_of
 from basanite.errors import SettingError, UnreadableError
-from basanite.formats.detection import Answers
-from basanite.formats.detection_key import Key
-from basanite.formats.detection_lines import Layout
-from basanite.formats.judgements import Judgements, PairVotes, read_judgements, votes_on
-from basanite.formats.members import Limits, member_digest
-from basanite.formats.summary_metadata import TEAMS, summary_rules
+from basanite.formats.archives.members import Limits, member_digest
+from basanite.formats.retrieval.detection import Answers
+from basanite.formats.retrieval.detection_key import Key
+from basanite.formats.retrieval.detection_lines import Layout
+from basanite.formats.summaries.judgements import Judgements, PairVotes, read_judgements, votes_on
+from basanite.formats.summaries.summary_metadata import TEAMS, summary_rules
 from basanite.kernel import LevelRows, Rows, Scores, UnitRows
 from basanite.metrics.detection import COLUMNS, Detections
 from basanite.metrics.end_to_end import (

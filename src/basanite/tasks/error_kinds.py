@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from basanite.analysis.mistakes import NonTargets
 from basanite.errors import SettingError
-from basanite.formats.archive import open_source
-from basanite.formats.detection_key import Key, read_key_set
-from basanite.formats.documents import Documents
-from basanite.formats.domains import shipped_domains
+from basanite.formats.archives.archive import open_source
+from basanite.formats.packs.domains import shipped_domains
+from basanite.formats.retrieval.detection_key import Key, read_key_set
+from basanite.formats.retrieval.documents import Documents
 from basanite.problems import Findings
 from basanite.tasks.queries import QueryRun
 

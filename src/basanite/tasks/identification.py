@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from basanite.formats.detection import Answers
-from basanite.formats.detection_key import SUFFIX
-from basanite.formats.detection_lines import MATERIAL_DOCUMENT, Layout
-from basanite.formats.domains import shipped_domains
+from basanite.formats.packs.domains import shipped_domains
+from basanite.formats.retrieval.detection import Answers
+from basanite.formats.retrieval.detection_key import SUFFIX
+from basanite.formats.retrieval.detection_lines import MATERIAL_DOCUMENT, Layout
 from basanite.kernel import LevelRows, Scores, UnitRows
 from basanite.metrics.identification import COLUMNS, METRICS, X1_OF_TRUTH, outcomes
 from basanite.problems import Findings, Problem

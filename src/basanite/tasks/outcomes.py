@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 from basanite.analysis.mistakes import Mistakes, Places
 from basanite.errors import SettingError
 from basanite.figures import Image
-from basanite.formats.archive import open_source
-from basanite.formats.detection import SCALE, Answers
+from basanite.formats.archives.archive import open_source
 from basanite.formats.factors import FactorTable
-from basanite.formats.image_header import PNG, check_image, image_header
-from basanite.formats.query_packs import read_query_pack
-from basanite.formats.summary_metadata import IMAGE_SUFFIXES, SummaryName
-from basanite.formats.summary_metadata import SUFFIX as METADATA
+from basanite.formats.queries.query_packs import read_query_pack
+from basanite.formats.retrieval.detection import SCALE, Answers
+from basanite.formats.summaries.image_header import PNG, check_image, image_header
+from basanite.formats.summaries.summary_metadata import IMAGE_SUFFIXES, SummaryName
+from basanite.formats.summaries.summary_metadata import SUFFIX as METADATA
 from basanite.problems import Findings
 from basanite.tasks import Opened
 from basanite.tasks.clir import ClirRun

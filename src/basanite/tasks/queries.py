@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from basanite.formats.archive import Source
-from basanite.formats.detection import Answers
-from basanite.formats.detection_key import Key
-from basanite.formats.detection_lines import Layout
+from basanite.formats.archives.archive import Source
 from basanite.formats.factors import FactorTable
+from basanite.formats.retrieval.detection import Answers
+from basanite.formats.retrieval.detection_key import Key
+from basanite.formats.retrieval.detection_lines import Layout
 from basanite.kernel import LevelRows, Rows, UnitRows
 from basanite.metrics.detection import COLUMNS, Detections, rates, rates_of_counts
 from basanite.metrics.thresholds import PackedScores, Ranked, RankedStore

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from basanite.formats.detection_key import SUFFIX as ROWS
-from basanite.formats.image_header import check_image
-from basanite.formats.members import Member, member_digest
-from basanite.formats.summary_metadata import IMAGE_SUFFIXES, SummaryName, SummaryRules, read_summary
-from basanite.formats.summary_metadata import SUFFIX as METADATA
-from basanite.formats.summary_rows import split_rows
+from basanite.formats.archives.members import Member, member_digest
+from basanite.formats.retrieval.detection_key import SUFFIX as ROWS
+from basanite.formats.summaries.image_header import check_image
+from basanite.formats.summaries.summary_metadata import IMAGE_SUFFIXES, SummaryName, SummaryRules, read_summary
+from basanite.formats.summaries.summary_metadata import SUFFIX as METADATA
+from basanite.formats.summaries.summary_rows import split_rows
 from basanite.problems import Findings, Problem
 from basanite.tasks.clir import ClirRun
 from basanite.tasks.detection import Examined

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from basanite.analysis.advice import Advice, Policy, gains
 from basanite.analysis.results import Design
 from basanite.errors import SettingError
-from basanite.formats.detection import SCALE
+from basanite.formats.retrieval.detection import SCALE
 from basanite.metrics.calibration import CALIBRATIONS, Calibration, query_threshold
 from basanite.metrics.detection import AQWV, COLUMNS
 from basanite.metrics.thresholds import (

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from basanite.errors import UnknownNameError
-from basanite.formats.toml_document import TomlReport, read_toml
+from basanite.formats.packs.toml_document import TomlReport, read_toml
 from basanite.problems import Findings
 from basanite.registry import suggestion
 

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from basanite.formats.pack_names import (
+from basanite.formats.packs.pack_names import (
     DOMAIN,
     LANGUAGE,
     OPEN_QUERY_SETS,

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import BinaryIO, Literal
 
 from basanite.errors import UnreadableError
-from basanite.formats.archive_names import ArchiveName, parse_name
-from basanite.formats.inflate import Gunzip
-from basanite.formats.members import Digest, Intake, Limits, Member, RefusedError, member_digest
-from basanite.formats.tar import MAGIC, Entry, Tar, what_it_is
+from basanite.formats.archives.inflate import Gunzip
+from basanite.formats.archives.members import Digest, Intake, Limits, Member, RefusedError, member_digest
+from basanite.formats.archives.tar import MAGIC, Entry, Tar, what_it_is
+from basanite.formats.packs.archive_names import ArchiveName, parse_name
 from basanite.problems import Findings, Problem, Severity, Where, shortened
 
 __all__ = ["Digest", "Kind", "Limits", "Member", "Source", "check_archive_name", "member_digest", "open_source"]

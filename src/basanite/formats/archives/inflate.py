@@ -6,7 +6,7 @@ from typing import BinaryIO, cast
 
 from isal import igzip_lib
 
-from basanite.formats.members import KIB, MIB, Limits, RefusedError
+from basanite.formats.archives.members import KIB, MIB, Limits, RefusedError
 
 CHUNK = 256 * KIB
 AHEAD = 64 * KIB

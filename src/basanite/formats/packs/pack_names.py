@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from basanite.formats.domains import CODE, shipped_domains
+from basanite.formats.packs.domains import CODE, shipped_domains
 
 PERIOD = re.compile(r"BASE|OP(?:TION)?[1-9]")
 LANGUAGE = re.compile(r"[1-9][A-Z]")

@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
 from basanite.errors import UnknownNameError
-from basanite.formats.toml_document import TomlReport, read_toml
+from basanite.formats.packs.toml_document import TomlReport, read_toml
 from basanite.problems import Findings
 from basanite.registry import suggestion
 

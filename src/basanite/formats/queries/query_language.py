@@ -12,8 +12,8 @@ from typing import Final, cast
 
 from lark import Lark, Token, Tree, UnexpectedCharacters, UnexpectedToken
 
-from basanite.formats.queries import HINTS, Component, Element, Hint, HintKind, Query, Role
-from basanite.formats.query_faults import QueryFault, caret, unexpected_character, unexpected_token
+from basanite.formats.queries.queries import HINTS, Component, Element, Hint, HintKind, Query, Role
+from basanite.formats.queries.query_faults import QueryFault, caret, unexpected_character, unexpected_token
 from basanite.registry import suggestion
 
 __all__ = ["LONGEST", "Component", "Element", "Hint", "Query", "QueryFault", "caret", "parse"]

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Final
 
 from basanite.errors import SettingError
-from basanite.formats.domains import Catalogue, shipped_domains
 from basanite.formats.factors import FactorTable
-from basanite.formats.pack_domains import PackDomains, read_domain_map
-from basanite.formats.pack_lines import IDENTIFIER, Line, PackFile, read_lines
-from basanite.formats.query_language import Query, QueryFault, parse
+from basanite.formats.packs.domains import Catalogue, shipped_domains
+from basanite.formats.queries.pack_domains import PackDomains, read_domain_map
+from basanite.formats.queries.pack_lines import IDENTIFIER, Line, PackFile, read_lines
+from basanite.formats.queries.query_language import Query, QueryFault, parse
 from basanite.problems import Findings, shortened
 
 QUERY_LIST: Final = "query_list.tsv"

@@ -12,9 +12,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from basanite.errors import SettingError, UnreadableError
-from basanite.formats import trec
-from basanite.formats.archive import Member, open_source
-from basanite.formats.repair import ARCHIVE_NAMES, write_archive
+from basanite.formats.archives.archive import Member, open_source
+from basanite.formats.archives.repair import ARCHIVE_NAMES, write_archive
+from basanite.formats.retrieval import trec
 from basanite.problems import Findings, Problem, Where, shortened
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from basanite.errors import SettingError
-from basanite.formats.members import member_digest
+from basanite.formats.archives.members import member_digest
 from basanite.problems import Findings, Problem, Severity, shortened
 
 RULE = "C45"

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from basanite.errors import UnreadableError
-from basanite.formats.pack_names import DOCUMENT, TreeName
+from basanite.formats.packs.pack_names import DOCUMENT, TreeName
 from basanite.problems import Findings, Problem, Severity, shortened
 
 INDEX_HEADER = "docid"

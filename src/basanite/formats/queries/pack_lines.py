@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from basanite.errors import UnreadableError
-from basanite.formats.query_faults import QueryFault, caret
+from basanite.formats.queries.query_faults import QueryFault, caret
 from basanite.problems import Findings, Problem, Severity, shortened
 
 IDENTIFIER: Final = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}")

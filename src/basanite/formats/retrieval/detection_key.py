@@ -16,12 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from basanite.errors import UnreadableError
-from basanite.formats.archive import Source
-from basanite.formats.detection import read_key
-from basanite.formats.detection_lines import BYTE_ORDER_MARK, Layout, LineReader
-from basanite.formats.documents import Documents
-from basanite.formats.members import Member, member_digest
-from basanite.formats.pieces import side_by_side
+from basanite.formats.archives.archive import Source
+from basanite.formats.archives.members import Member, member_digest
+from basanite.formats.archives.pieces import side_by_side
+from basanite.formats.retrieval.detection import read_key
+from basanite.formats.retrieval.detection_lines import BYTE_ORDER_MARK, Layout, LineReader
+from basanite.formats.retrieval.documents import Documents
 from basanite.problems import Findings, Problem, shortened
 
 SUFFIX = ".tsv"

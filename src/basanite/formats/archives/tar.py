@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from basanite.formats.inflate import AGAIN, AHEAD, Gunzip
-from basanite.formats.members import Limits, RefusedError
+from basanite.formats.archives.inflate import AGAIN, AHEAD, Gunzip
+from basanite.formats.archives.members import Limits, RefusedError
 from basanite.problems import shortened
 
 BLOCK = 512

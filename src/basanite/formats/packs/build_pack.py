@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from basanite.errors import UnreadableError
-from basanite.formats.audio_headers import AudioHeader, audio_header
-from basanite.formats.dataset_listing import Report
-from basanite.formats.pack_names import TreeName, tree_name
+from basanite.formats.packs.audio_headers import AudioHeader, audio_header
+from basanite.formats.packs.dataset_listing import Report
+from basanite.formats.packs.pack_names import TreeName, tree_name
 from basanite.problems import Findings
 
 CONVERSATIONS = "conversational"

@@ -17,7 +17,7 @@ from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPool
 from multiprocessing import get_context
 from typing import Any
 
-from basanite.formats.members import Member
+from basanite.formats.archives.members import Member
 
 SLOTS = 16
 SLOT_BYTES = 4 * 2**20

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from basanite.formats.dataset_listing import read_bytes
-from basanite.formats.pack_names import AUDIO_GENRES, DOMAIN, GENRES, LANGUAGE
+from basanite.formats.packs.dataset_listing import read_bytes
+from basanite.formats.packs.pack_names import AUDIO_GENRES, DOMAIN, GENRES, LANGUAGE
 from basanite.problems import Findings, Problem, shortened
 
 COLUMNS = ("source", "genre", "date", "language", "domains")

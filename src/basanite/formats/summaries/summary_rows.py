@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from basanite.formats.detection_lines import BYTE_ORDER_MARK
-from basanite.formats.summary_metadata import SummaryName, SummaryRules, team_hint
+from basanite.formats.retrieval.detection_lines import BYTE_ORDER_MARK
+from basanite.formats.summaries.summary_metadata import SummaryName, SummaryRules, team_hint
 from basanite.problems import Findings, Problem, shortened
 
 RETURNED = b"\tY\t"

@@ -13,8 +13,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from basanite.formats.detection import SCALE, Answers, confidence_text
-from basanite.formats.documents import UNKNOWN, Documents
+from basanite.formats.retrieval.detection import SCALE, Answers, confidence_text
+from basanite.formats.retrieval.documents import UNKNOWN, Documents
 from basanite.problems import Findings, Problem, Severity, Where, shortened
 
 MATERIAL_DOCUMENT = r"MATERIAL_[A-Za-z0-9]+-(?P<language>[A-Za-z0-9]+)_[0-9]{8}"

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from basanite.errors import SettingError, UnreadableError
-from basanite.formats.archive import Member, Source
+from basanite.formats.archives.archive import Member, Source
 from basanite.problems import Findings, Problem
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from basanite.formats.documents import UNKNOWN, WORD, Documents, Positions, Records, Words
+from basanite.formats.retrieval.documents import UNKNOWN, WORD, Documents, Positions, Records, Words
 
 SCALE = 100_000
 """Confidences have at most five decimals, so they are kept as whole hundred-thousandths: exact, and countable."""

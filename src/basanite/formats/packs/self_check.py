@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from pathlib import PurePosixPath
 
-from basanite.formats.archive import Source
-from basanite.formats.detection import read_answers
-from basanite.formats.detection_key import SUFFIX
-from basanite.formats.detection_lines import Layout, LineReader
-from basanite.formats.documents import Documents
-from basanite.formats.members import Member
+from basanite.formats.archives.archive import Source
+from basanite.formats.archives.members import Member
+from basanite.formats.retrieval.detection import read_answers
+from basanite.formats.retrieval.detection_key import SUFFIX
+from basanite.formats.retrieval.detection_lines import Layout, LineReader
+from basanite.formats.retrieval.documents import Documents
 from basanite.problems import Findings, Problem
 
 

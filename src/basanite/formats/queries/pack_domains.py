@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from basanite.formats.domains import CODE, Catalogue, name_fix
-from basanite.formats.pack_lines import Line, PackFile, read_lines
+from basanite.formats.packs.domains import CODE, Catalogue, name_fix
+from basanite.formats.queries.pack_lines import Line, PackFile, read_lines
 from basanite.problems import Findings, shortened
 from basanite.registry import suggestion
 

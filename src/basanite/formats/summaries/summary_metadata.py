@@ -20,10 +20,10 @@ from referencing import Registry
 from referencing.exceptions import Unresolvable
 
 from basanite.errors import SettingError
-from basanite.formats.date_time import is_date_time
-from basanite.formats.instructions import COMPONENTS
-from basanite.formats.instructions import LONGEST as INSTRUCTIONS_LENGTH
-from basanite.formats.strict_json import parse
+from basanite.formats.summaries.date_time import is_date_time
+from basanite.formats.summaries.instructions import COMPONENTS
+from basanite.formats.summaries.instructions import LONGEST as INSTRUCTIONS_LENGTH
+from basanite.formats.summaries.strict_json import parse
 from basanite.problems import Findings, Problem, Severity, shortened
 
 TEAMS = ("FLAIR", "QUICKSTIR", "SARAL", "SCRIPTS")
@@ -120,7 +120,7 @@ def summary_rules(teams: Sequence[str] = TEAMS, schema: bytes | None = None) -> 
 
 def shipped_schema() -> bytes:
     """The schema that is used if the organiser gives no other: the plan's, restored (C18)."""
-    return files("basanite.formats").joinpath("summary_schema.json").read_bytes()
+    return files("basanite.formats.summaries").joinpath("summary_schema.json").read_bytes()
 
 
 def read_summary(name: str, data: bytes, rules: SummaryRules, findings: Findings) -> Summary | None:

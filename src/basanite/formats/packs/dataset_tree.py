@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Literal
 
 from basanite.errors import UnreadableError
-from basanite.formats.audio_headers import audio_header
-from basanite.formats.dataset_listing import (
+from basanite.formats.factors import FactorTable
+from basanite.formats.packs.audio_headers import audio_header
+from basanite.formats.packs.dataset_listing import (
     Report,
     read_bytes,
     read_file_table,
@@ -23,8 +24,7 @@ from basanite.formats.dataset_listing import (
     wrong_document,
     wrong_entry,
 )
-from basanite.formats.factors import FactorTable
-from basanite.formats.pack_names import AUDIO_GENRES, DATASET, GENRES, TreeName, family, split_datasets, tree_name
+from basanite.formats.packs.pack_names import AUDIO_GENRES, DATASET, GENRES, TreeName, family, split_datasets, tree_name
 from basanite.problems import Findings, shortened
 
 Mode = Literal["audio", "text"]

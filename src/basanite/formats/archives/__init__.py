@@ -1,0 +1,1 @@
+"""Archives, folders and single files from strangers: read without unpacking, repaired, and written."""

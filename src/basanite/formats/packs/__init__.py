@@ -1,0 +1,1 @@
+"""Names of archives, released data sets, build packs, domains and usage rules."""
