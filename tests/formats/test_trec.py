@@ -138,7 +138,9 @@ def test_malformed_qrels_are_a_problem_of_the_reference(run, line, place):
 
 
 @pytest.mark.req("M84")
-@pytest.mark.parametrize("content", [gzip.compress(RUN.encode())[:-9], b"plain text", b"\xff" * 40])
+@pytest.mark.parametrize(
+    "content", [gzip.compress(RUN.encode(), mtime=0)[:-9], b"plain text", b"\xff" * 40], ids=["cut", "text", "noise"]
+)
 def test_a_broken_compressed_file_is_a_problem(run, content):
     findings = Findings()
     list(trec.run_to_answers(run(content, "system.run.gz"), DOCUMENTS, findings, HALF))
