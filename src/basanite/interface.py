@@ -28,7 +28,7 @@ AnyPath: TypeAlias = str | os.PathLike[str]
 Progress: TypeAlias = Callable[[str, int], None]
 """Called after each file with the name of the submission and how many files have been read."""
 
-USUAL_DRAWS, BCA_DRAWS = 1000, 5000
+USUAL_DRAWS, BCA_DRAWS, MOST_DRAWS = 1000, 5000, 1_000_000
 """Draws if nobody says how many; BCa needs more (S-13)."""
 
 
@@ -138,6 +138,7 @@ class Work:
         if opened is None or not findings.valid:
             raise InvalidInputError(self.task.name, findings)
         scores = spine.score(opened, system=system or system_name(inputs.submission))
+        scores = replace(scores, warnings=tuple(findings.problems))
         return spine.analyse(self._chosen(scores), self.design)
 
     def _chosen(self, scores: Scores) -> Scores:
@@ -197,6 +198,8 @@ def _path(path: AnyPath | None) -> Path | None:
 
 def _design(given: Mapping[str, Any], *, draws: int | None, seed: int) -> Design:
     chosen = {setting.name: setting.read(given[setting.name]) for setting in ANALYSIS if setting.name in given}
+    if draws is not None and not 1 <= draws <= MOST_DRAWS:
+        raise SettingError(f"draws={draws} cannot be used: it must lie between 1 and {MOST_DRAWS:,}.")
     usual = BCA_DRAWS if chosen.get("interval") == "bca" else USUAL_DRAWS
     return Design(draws=usual if draws is None else draws, seed=seed, **chosen)
 
@@ -217,6 +220,13 @@ def _share(text: str) -> float:
     return number
 
 
+def _test_draws(text: str) -> int:
+    number = int(text)
+    if not 10_000 <= number <= 10_000_000:
+        raise ValueError("it must lie between 10,000 and 10,000,000")
+    return number
+
+
 ANALYSIS = (
     Setting(
         "interval",
@@ -227,6 +237,6 @@ ANALYSIS = (
     Setting("level", "Level of the intervals, like 0.95.", _share, 0.95),
     Setting("alpha", "Level of the tests of a comparison, like 0.05.", _share, 0.05),
     Setting("adjustment", "For many comparisons: holm or romano-wolf.", _one_of("holm", "romano-wolf"), "holm"),
-    Setting("test_draws", "Draws of the tests of a comparison; never fewer than 10,000.", int, 10_000),
+    Setting("test_draws", "Draws of the tests of a comparison, 10,000 to 10,000,000.", _test_draws, 10_000),
 )
 """What may be set about the analysis of any task."""

@@ -17,6 +17,8 @@ from typing import Any, Literal, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from basanite.problems import Problem
+
 Rows: TypeAlias = NDArray[np.float64]
 Direction = Literal["high", "low", "none"]
 
@@ -127,6 +129,8 @@ class Scores:
     flags: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """By the name of the metric: remarks that must stand beside its value."""
     sweep: Sweep | None = None
+    warnings: tuple[Problem, ...] = ()
+    """What was found in the input and does not stop it: it is scored, and the warnings are kept."""
     parts: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     """By the name of the metric: what the value is made of (numerators, thresholds)."""
 

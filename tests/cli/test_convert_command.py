@@ -92,3 +92,24 @@ def test_misuse_is_told_and_nothing_is_written(tmp_path, words, said):
     assert (ended.code, ended.stdout) == (2, "")
     assert said in " ".join(ended.stderr.split())
     assert [path.name for path in tmp_path.iterdir()] == ["link"]
+
+
+@pytest.mark.req("M84")
+def test_the_folder_one_stands_in_can_be_exported(tmp_path):
+    (tmp_path / "q1.tsv").write_text("d1\tY\t0.5\n")
+    assert here("convert", "to-run", ".", "--out", "x", cwd=tmp_path).code == 0
+    assert (tmp_path / "x").read_text() == "q1 Q0 d1 1 0.50000 basanite\n"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["q1.tsv", "x"]
+
+
+@pytest.mark.req("M84")
+@pytest.mark.parametrize(
+    ("name", "text", "line"),
+    [("q 1.tsv", "d1\tY\t0.5\n", None), ("q1.tsv", "d1\tY\t0.5\n" * 2, 2), ("q1.txt", "d1\tY\t0.5\n", None)],
+)
+def test_what_no_run_can_hold_is_a_problem_and_nothing_is_written(tmp_path, name, text, line):
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / name).write_text(text)
+    ended = here("convert", "to-run", "in", "--out", "x", "--json", cwd=tmp_path)
+    assert [(one["rule"], one["file"], one["line"]) for one in ended.data["problems"]] == [("M84", name, line)]
+    assert (ended.code, [path.name for path in tmp_path.iterdir()]) == (1, ["in"])

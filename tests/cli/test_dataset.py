@@ -32,6 +32,16 @@ def test_what_is_built_checks_out(table):
     assert (data["valid"], sum(row["documents"] for row in data["contents"])) == (True, 60)
 
 
+@pytest.mark.req("M82")
+def test_each_pack_is_shown_with_what_may_be_done_with_it(table):
+    build(table, "--dev", "6", "--analysis", "10")
+    words = here("dataset", "check", f"release/{TREE}", cwd=table.parent).stdout
+    usage = here("dataset", "check", f"release/{TREE}", "--json", cwd=table.parent).data["usage"]
+    assert words.count(" may: ") == words.count(" may not: ") == len(usage)
+    assert [rule["allowed"] for rule in usage["EVAL1"] if rule["name"] == "score-locally"] == [False]
+    assert [rule["allowed"] for rule in usage["DEV"] if rule["name"] == "score-locally"] == [True]
+
+
 def test_json_tells_what_was_built_and_one_pack_can_be_had_alone(table):
     built = build(table, "--pack", "EVAL2", "--json")
     assert [row["pack"] for row in built.data["packs"]] == ["EVAL2"]

@@ -33,7 +33,7 @@ def test_the_demo_ends_with_the_page_to_open(shown):
 
 def test_the_mistakes_are_shown_with_file_and_line(shown):
     _, ended = shown
-    assert re.search(r"query[0-9]{5}\.tsv:3:3: confidence '1' .*\(M29\)\. To do: write 1\.0\.", ended.stdout)
+    assert re.search(r"query[0-9]{5}\.tsv:3:3: confidence '1' .*\(M29\)\. To do: write 1\.0", ended.stdout)
     assert {"M22", "M25", "M29"} <= set(re.findall(r"\((M[0-9]{2})\)", ended.stdout))
 
 

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from tests.cli.running import EXAMPLE, here, process
@@ -48,6 +49,13 @@ MISUSE = {
     "nothing to compare": (("compare",), "two --submission or more, or two --result or more"),
     "submissions without task": (("compare", *KEY, *ALPHA), "Give TASK"),
     "a copy over something": (("validate", "clir", *ALPHA, *KEY, "--fix", "Beta.tgz"), "nothing is ever written over"),
+    "a pipe as metadata": ((*SCORE, "--metadata", "{tmp}/pipe"), "pipe or a device"),
+    "a name far too long": (("score", "clir", *KEY, "--submission", "x" * 5000), "too long"),
+    "a report over an input": ((*SCORE, "--metadata", "a.csv", "--report", "./a.csv"), "is an input of this run"),
+    "a report over a result": (
+        ("compare", "--result", "A=a.json", "--result", "B=b.json", "--report", "b.json"),
+        "is an input of this run",
+    ),
     "a pipe as submission": (("score", "clir", *KEY, "--submission", "{tmp}/pipe"), "neither a file nor a folder"),
 }
 PROBLEMS = {
@@ -182,3 +190,17 @@ def test_only_some_metrics_can_be_asked_for():
     ended = here(*SCORE, "--metric", "pfa", "--json")
     assert ended.code == 0
     assert json.loads(ended.stdout)["values"].keys() == {"aqwv", "pfa"}
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
+def test_a_full_disk_is_not_our_fault():
+    with open("/dev/full", "wb") as full:
+        command = [sys.executable, "-m", "basanite", "tasks"]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, check=False)
+    assert done.returncode == 2
+    assert b"No space left" in done.stderr
+
+
+def test_any_encoding_of_the_terminal_will_do(tmp_path):
+    ended = process("tasks", cwd=tmp_path, PYTHONIOENCODING="ascii:strict")
+    assert ended.code == 0, ended.stderr

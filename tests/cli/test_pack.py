@@ -214,3 +214,26 @@ def test_the_command_we_advise_packs_files_of_any_name(tmp_path, name):
     subprocess.run(["bash", "-c", command], cwd=tmp_path / "run", check=True, timeout=60)
     with tarfile.open(tmp_path / "run/LABEL.tgz", "r:gz") as tar:
         assert tar.getnames() == [name]
+
+
+def test_the_folder_one_stands_in_can_be_packed(tmp_path):
+    (tmp_path / "q1.tsv").write_text("MATERIAL_BASE-1A_00000001\tY\t0.9\n")
+    ended = here("pack", "clir", ".", "--web", "--label", "Alpha", cwd=tmp_path)
+    assert ended.code == 0, ended.stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["Alpha.tgz", "q1.tsv"]
+
+
+@pytest.mark.parametrize(
+    ("setting", "said"), [("document_pattern=(", "cannot be used"), ("foo=bar", "no setting 'foo'")]
+)
+def test_a_setting_that_cannot_be_used_is_refused_without_a_key_too(run, tmp_path, setting, said):
+    ended = pack(run, tmp_path, *words(), "--set", setting)
+    assert (ended.code, said in ended.stderr) == (2, True), ended.stderr
+
+
+@pytest.mark.req("M26", case="bad")
+def test_an_empty_file_is_not_packed(tmp_path):
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run/q1.tsv").write_text("\n")
+    (tmp_path / "run/q2.tsv").write_text("MATERIAL_BASE-1A_00000001\tY\t0.9\n")
+    assert pack(tmp_path / "run", tmp_path, *words(), "--json").data["counts"] == {"M26": 1}

@@ -80,6 +80,7 @@ def test_languages_have_their_domains_at_their_stages_as_sets():
     assert catalogue.domains_of("1B", "XY") == {"GOV", "LIF", "HEA", "MIL"}
 
 
+@pytest.mark.req("M87")
 def test_each_shipped_domain_is_described():
     for domain in shipped_domains().domains.values():
         assert domain.definition
@@ -98,6 +99,7 @@ def test_names_that_the_catalogue_lacks_are_answered_with_near_ones():
         catalogue.domains_of("1A", "Q")
 
 
+@pytest.mark.req("M87")
 def test_an_edited_catalogue_is_read_with_its_subdomains(file):
     catalogue, problems = found_in(load_domains, file(SMALL))
     assert problems == []
@@ -174,6 +176,7 @@ FORBIDDEN = {
 }
 
 
+@pytest.mark.req("M82")
 @pytest.mark.parametrize("dataset", TABLE)
 def test_the_usage_rules_say_what_may_be_done_with_each_set(dataset):
     allowed = {rule.name: rule.allowed for rule in rules_for(dataset)}

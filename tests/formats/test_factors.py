@@ -75,7 +75,7 @@ def test_a_table_that_is_missing_or_far_too_large_is_said_to_be_so(tmp_path, mon
     with pytest.raises(UnreadableError, match="cannot be read"):
         read_factors(tmp_path / "none.tsv", Findings())
     monkeypatch.setattr(factors, "TABLE_BYTES", 10)
-    with pytest.raises(UnreadableError, match="is it a table of factors"):
+    with pytest.raises(UnreadableError, match="larger than 10 bytes"):
         table(tmp_path, "document\tgenre\nd1\tNT\n")
 
 

@@ -1,8 +1,10 @@
 """Repaired copies say what they changed, touch nothing else, and are whole or absent."""
 
+import errno
 import gzip
 import io
 import tarfile
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -10,8 +12,8 @@ from hypothesis import strategies as st
 from tests.formats.forged import entry, header, put, tgz
 
 from basanite.errors import SettingError, UnreadableError
-from basanite.formats.archives.archive import open_source
-from basanite.formats.archives.repair import repaired, write_archive, write_repaired
+from basanite.formats.archives.archive import Member, Source, open_source
+from basanite.formats.archives.repair import put_in_place, repaired, write_archive, write_repaired
 from basanite.problems import Findings
 
 MARK = b"\xef\xbb\xbf"
@@ -136,3 +138,34 @@ def test_a_written_archive_names_no_time_owner_or_file_and_other_programs_read_i
     with tarfile.open(fileobj=io.BytesIO(gzip.decompress(data))) as tar:
         found = [(info.name, info.mtime, info.uid, info.gid, info.mode, info.uname) for info in tar]
     assert found == [(name, 0, 0, 0, 0o644, "") for name in ("b.tsv", "a.tsv")]
+
+
+@pytest.mark.parametrize("out", ["Fixed1.tgz", "fixed"])
+def test_a_copy_may_be_written_into_the_folder_that_is_read(tmp_path, out):
+    (tmp_path / "a.tsv").write_bytes(b"x")
+    assert write_repaired(open_source(tmp_path), tmp_path / out) == ["a.tsv: last line terminated"]
+    assert members(tmp_path / out) == {"a.tsv": b"x\n"}
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([out, "a.tsv"])
+
+
+def test_a_result_on_another_disk_is_moved_whole(tmp_path, monkeypatch):
+    (tmp_path / "draft").write_bytes(b"x")
+    usual = Path.replace
+
+    def replace(path, target):
+        if path.name == "draft":
+            raise OSError(errno.EXDEV, "Invalid cross-device link")
+        return usual(path, target)
+
+    monkeypatch.setattr(Path, "replace", replace)
+    put_in_place(tmp_path / "draft", tmp_path / "out")
+    assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [("out", b"x")]
+
+
+def test_a_name_too_long_for_the_disk_is_told_with_its_cure(tmp_path, monkeypatch):
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in/a.tsv").write_bytes(b"x")
+    monkeypatch.setattr(Source, "members", lambda *_: iter([Member("d" * 300 + ".tsv", b"x")]))
+    with pytest.raises(UnreadableError, match=r"cannot be written: File name too long\. Check"):
+        write_repaired(open_source(tmp_path / "in"), tmp_path / "out")
+    assert [path.name for path in tmp_path.iterdir()] == ["in"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 
 import ir_measures
 import pytest
@@ -217,3 +218,48 @@ def test_what_exists_is_not_written_over(run, tmp_path):
     documents = run("d1\n", "documents.txt")
     with pytest.raises(SettingError, match="exists already"):
         conversion.convert_run(run("q1 Q0 d1 1 0.5 x\n"), tmp_path, documents=documents, decision=HALF)
+
+
+def test_the_smallest_distance_of_scores_is_none():
+    assert trec.scaled({"q": {"a": 0.0, "b": 5e-324}}) == {"q": {"a": 0.5, "b": 0.5}}
+
+
+@pytest.mark.req("M84")
+@pytest.mark.parametrize("text", ["", "\n \n"])
+def test_an_empty_file_is_a_problem(run, text):
+    findings = Findings()
+    list(trec.run_to_answers(run(text), DOCUMENTS, findings, HALF))
+    list(trec.qrels_to_key(run(text), DOCUMENTS, other := Findings()))
+    assert problems(findings) == problems(other) == [("M84", None, None)]
+
+
+@pytest.mark.req("M84")
+@pytest.mark.parametrize("mark", [0x7F, 0x9B, 0x202E, 0x2066], ids=hex)
+def test_a_query_with_hidden_characters_is_refused(run, mark):
+    findings = Findings()
+    list(trec.run_to_answers(run(f"q{chr(mark)}1 Q0 d1 1 0.5 x\n"), DOCUMENTS, findings, HALF))
+    assert problems(findings) == [("M84", 1, 1)]
+
+
+@pytest.mark.req("M84")
+def test_a_compressed_file_that_unpacks_to_too_much_is_given_up(run, monkeypatch):
+    monkeypatch.setattr(trec, "FREE_UNPACKED", 2**12)
+    findings = Findings()
+    list(trec.run_to_answers(run(gzip.compress(b"\n" * 10**7), "system.run.gz"), DOCUMENTS, findings, HALF))
+    assert [problem.message for problem in findings.problems] == ["the compressed file unpacks to far too much"]
+
+
+def test_a_disk_that_fails_while_reading_is_told(run, monkeypatch):
+    class Failing(io.BytesIO):
+        def readline(self, size=-1, /):
+            raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(trec, "opened", lambda path: Failing())
+    with pytest.raises(UnreadableError, match="cannot be read: Input/output error"):
+        trec.read_run(trec.Reader(run(RUN), Findings(), "submission"))
+
+
+def test_mistakes_beyond_those_listed_are_counted(run):
+    findings = Findings()
+    trec.read_run(trec.Reader(run("x\n" * 100), findings, "submission"))
+    assert (len(findings.problems), findings.counts) == (20, {"M84": 100})

@@ -236,7 +236,6 @@ def test_the_list_sorts_by_its_headers_with_the_keyboard(visit):
 
 
 @pytest.mark.browser
-@pytest.mark.req("P-33")
 def test_the_keyboard_reaches_filters_and_list_in_reading_order(visit):
     opened = visit(mistakes())
     reached = []

@@ -6,6 +6,8 @@ from tests.tasks.folders import answer_files, changed, documents, key_files, pac
 
 import basanite
 from basanite.errors import InvalidInputError, SettingError
+from basanite.reports.json_output import score_object
+from basanite.reports.scoring import analysis_report
 
 RELEVANT = np.array([[1, 0, 0, 1], [0, 0, 1, 0], [0, 0, 0, 0]], bool)
 NAMES = documents(4)
@@ -272,3 +274,20 @@ def test_with_neither_key_nor_both_lists_the_user_is_told_what_to_give(tmp_path,
     for given in ({}, {"documents": pack["documents"]}, {"queries": pack["queries"]}):
         with pytest.raises(SettingError, match="--documents"):
             validated({"submission": inputs["submission"], **given})
+
+
+@pytest.mark.req("M85", case="bad")
+def test_a_flood_of_lines_is_refused_unread(inputs):
+    (inputs["submission"] / "query00001.tsv").write_bytes(b"\n" * 200_000)
+    (problem,) = refused(inputs)
+    assert (problem.rule, problem.file, problem.message) == ("M26", "query00001.tsv", "200,000 lines for 4 documents")
+
+
+@pytest.mark.req("M23", case="bad")
+def test_warnings_stay_with_the_result_in_python_json_and_report(inputs):
+    file = inputs["submission"] / "query00001.tsv"
+    file.write_bytes(file.read_bytes().removesuffix(b"\n"))
+    result = basanite.score("clir", **inputs)
+    assert [problem.rule for problem in result.scores.warnings] == ["M23"]
+    assert [problem["rule"] for problem in score_object(result)["warnings"]] == ["M23"]
+    assert "Warnings" in [section.title for section in analysis_report(result).sections]

@@ -222,7 +222,6 @@ def test_the_digest_of_the_set_of_judgements_is_in_the_result_whatever_their_ord
     assert (parts["judged_pairs"], parts["judges"], parts["judgements"]) == (5, 3, 12)
 
 
-@pytest.mark.req("X-18")
 def test_results_of_a_crowd_platform_are_read_under_a_key_that_no_result_shows(tmp_path):
     inputs = run(tmp_path, RELEVANT, RETURNED, VOTES)
     wanted = plain(scored(inputs))

@@ -72,8 +72,11 @@ def app() -> None:
 
 def main() -> None:
     """Run the command line; no mistake of a user's ends in a stack trace."""
+    _speak_utf8()
     try:
-        sys.exit(app(standalone_mode=False) or 0)  # click hands back the code of `Exit`
+        code = app(standalone_mode=False) or 0  # click hands back the code of `Exit`
+        sys.stdout.flush()
+        sys.exit(code)
     except click.Abort:
         sys.exit(130)
     except click.ClickException as misuse:
@@ -87,8 +90,10 @@ def main() -> None:
     except KeyboardInterrupt:
         sys.exit(130)
     except BrokenPipeError:  # the reader of our output has gone, as with `| head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         sys.exit(0)
+    except OSError as error:  # a name too long, a full disk: what the system refuses is not our fault
+        _show_refusal(error)
     except Exception:  # noqa: BLE001 - the last resort: whatever is left is a fault of ours
         _our_fault()
 
@@ -96,6 +101,28 @@ def main() -> None:
 def _harmless(text: str) -> str:
     """Text of several lines in which no name of a stranger's can hide or act (X-14)."""
     return "\n".join(map(visible, text.split("\n")))
+
+
+def _speak_utf8() -> None:
+    """Print every character wherever we run: a terminal or pipe of another encoding must not stop us."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
+    if isinstance(sys.stderr, io.TextIOWrapper):
+        sys.stderr.reconfigure(errors="backslashreplace")
+
+
+def _drop_output() -> None:
+    """Let what is still to be printed go nowhere, so that the end of the process does not fail over it."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _show_refusal(error: OSError) -> None:
+    click.echo(f"Error: {visible(str(error))}", err=True)
+    try:
+        sys.stdout.flush()
+    except OSError:
+        _drop_output()
+    sys.exit(2)
 
 
 def _show_misuse(misuse: click.ClickException) -> None:

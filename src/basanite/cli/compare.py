@@ -91,8 +91,8 @@ def compare(
 
     With --result, results that were written down are shown side by side; nothing is tested then.
     """
-    check_reports(reports)
     check_usage(ctx)
+    check_reports(reports, [*(split_name(text)[1] for text in (*submissions, *results, *judgements))])
     if results or task is None or reference is None:
         report = of_results(results, metrics, force=force)
     else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from basanite.errors import InvalidInputError, SettingError
 from basanite.formats.packs.build_pack import BuildPack, is_build_pack, read_build_pack
 from basanite.formats.packs.dataset_tree import DataSet, read_tree
 from basanite.formats.packs.raw_documents import RawDocument, read_raw_documents, read_relevance
+from basanite.formats.packs.usage_rules import rules_for
 from basanite.problems import Findings, visible
 from basanite.reports import json_output
 from basanite.reports.wording import plural
@@ -43,7 +45,8 @@ def check(path: Path, as_json: bool) -> None:
     found = read_build_pack(path, findings) if build else read_tree(path, findings)
     held = _build_contents(found) if isinstance(found, BuildPack) else _contents(found)
     if as_json:
-        sys.stdout.write(json_output.dumps({**findings.as_dict(DATASET), "contents": held}))
+        usage = {} if build else {"usage": _usage(held)}
+        sys.stdout.write(json_output.dumps({**findings.as_dict(DATASET), "contents": held, **usage}))
     else:
         show_findings(findings, DATASET, json=False)
         lines = _lines(held) if build else _pack_lines(held)
@@ -135,7 +138,19 @@ def _pack_lines(held: Sequence[dict[str, Any]]) -> list[str]:
     packs: dict[str, list[dict[str, Any]]] = {}
     for row in held:
         packs.setdefault(row["pack"], []).append(row)
-    return [_pack_line(name, rows) for name, rows in packs.items()]
+    usage = _usage(held)
+    return [line for name, rows in packs.items() for line in (_pack_line(name, rows), *_usage_lines(usage[name]))]
+
+
+def _usage(held: Sequence[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    """What may be done with each pack, shown wherever the pack is (M82)."""
+    return {name: [asdict(rule) for rule in rules_for(name)] for name in sorted({row["pack"] for row in held})}
+
+
+def _usage_lines(rules: Sequence[dict[str, Any]]) -> list[str]:
+    may = ", ".join(rule["name"] for rule in rules if rule["allowed"])
+    may_not = ", ".join(rule["name"] for rule in rules if not rule["allowed"])
+    return [f"{'':10} may: {may or 'nothing'}", f"{'':10} may not: {may_not or 'nothing'}"]
 
 
 def _pack_line(name: str, rows: Sequence[dict[str, Any]]) -> str:

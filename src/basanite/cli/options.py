@@ -25,6 +25,7 @@ Result = TypeVar("Result")
 PATH = click.Path(path_type=Path)
 SECONDS_BEFORE_PROGRESS = 0.5
 PLAIN_WIDTH = 120
+INPUTS = ("submission", "reference", "judgements", "queries", "metadata")
 
 
 def example(command: str) -> str:
@@ -76,16 +77,27 @@ def parsed_settings(texts: Sequence[str]) -> dict[str, str]:
     return settings
 
 
-def check_reports(paths: Sequence[Path]) -> None:
-    """Find out before the work, not after it, whether reports can be written."""
+def check_reports(paths: Sequence[Path], inputs: Sequence[Path] = ()) -> None:
+    """Find out before the work, not after it, whether reports can be written, and over no input of this run."""
+    read = {path.resolve() for path in (*inputs, *_given_inputs())} if paths else set()
     for path in paths:
         output_for(path)
+        if path.resolve() in read:
+            raise SettingError(f"{path} is an input of this run, so no report is written over it. Choose another name.")
         if not path.resolve().parent.is_dir():
             raise SettingError(f"The folder of {path} does not exist. Make it first: mkdir -p {path.parent}")
         if path.is_dir():
             raise SettingError(f"{path} is a folder, so no report can be written there. Choose another name.")
         if not os.access(path if path.exists() else path.resolve().parent, os.W_OK):
             raise SettingError(f"{path} cannot be written. Check your rights, or choose another place.")
+
+
+def _given_inputs() -> list[Path]:
+    """The files that the options of the running command name as inputs."""
+    context = click.get_current_context(silent=True)
+    values = [context.params.get(name) for name in INPUTS] if context else []
+    flat = [part for value in values for part in (value if isinstance(value, tuple) else (value,))]
+    return [part for part in flat if isinstance(part, Path)]
 
 
 class Progress:
@@ -148,11 +160,11 @@ def problem_line(problem: Problem) -> str:
     """One problem in one line: place, what is wrong, the rule, and what to do.
 
     >>> problem_line(Problem("M28", "query1.tsv", 5, 2, "decision 'y' is neither Y nor N", "write Y or N"))
-    "query1.tsv:5:2: decision 'y' is neither Y nor N (M28). To do: write Y or N."
+    "query1.tsv:5:2: decision 'y' is neither Y nor N (M28). To do: write Y or N"
     """
     rule = problem.rule if problem.severity == "reject" else f"{problem.rule}, warning"
     where = "" if problem.where == "submission" else f"{problem.where} "
-    return f"{where}{problem.place()}: {problem.message} ({rule}). To do: {problem.fix}."
+    return f"{where}{problem.place()}: {problem.message} ({rule}). To do: {problem.fix}"
 
 
 def guarded(work: Callable[[], Result], *, json: bool) -> Result:

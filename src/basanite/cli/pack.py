@@ -18,7 +18,7 @@ from basanite.formats.archives.archive import Source, open_source
 from basanite.formats.archives.repair import write_archive
 from basanite.formats.packs.archive_names import TYPES, ArchiveName, check_name, explain, make_name, parse_name
 from basanite.formats.packs.self_check import check_alone
-from basanite.formats.retrieval.detection_lines import MATERIAL_DOCUMENT, Layout
+from basanite.formats.retrieval.detection_lines import Layout
 from basanite.interface import Work
 from basanite.problems import Findings, visible
 from basanite.registry import suggestion
@@ -89,7 +89,7 @@ def pack(task: str | None, folder: Path | None, explained: str | None, as_json: 
         _show(request, findings, as_json, {"written": None})
         raise click.exceptions.Exit(1)
     digest = source.digest.value()
-    write_archive(_members(source, digest), request.out / name)
+    write_archive(_members(source, digest), request.out / name, source=source.path)
     written = {"written": str(request.out / name), "digest": digest, "files": files, "checked": request.checked}
     return _show(request, findings, as_json, written)
 
@@ -157,11 +157,12 @@ class Request:
 
     def check(self, source: Source, findings: Findings) -> int:
         """Find all problems of the files, as far as can be known; gives their number."""
+        work = Work(self.task, self.settings)
         if self.checked == "alone":
-            pattern = self.settings.get("document_pattern", MATERIAL_DOCUMENT)
+            pattern = work.task.parsed(work.settings)["document_pattern"]
             return check_alone(source, Layout(3, re.compile(pattern)), findings)
         inputs = Inputs(self.folder, self.reference, self.documents, self.queries)
-        findings.merge(Work(self.task, self.settings).findings(inputs))
+        findings.merge(work.findings(inputs))
         return sum(1 for _ in source.members(Findings()))
 
 

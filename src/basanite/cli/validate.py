@@ -52,9 +52,8 @@ def validate(
     if repaired is not None:
         _repair(submission, repaired, work.task.depth)
     if not as_json and findings.valid:
-        click.echo(
-            f"{visible(submission.name)} is valid." + (" Warnings are listed above." if findings.problems else "")
-        )
+        warned = " Warnings are listed above." if findings.problems else ""
+        click.echo(f"{visible(submission.name or str(submission))} is valid.{warned}")
     if not findings.valid:
         raise click.exceptions.Exit(1)
 

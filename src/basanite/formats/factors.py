@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from basanite.errors import UnreadableError
+from basanite.formats.bounded import read_bounded
 from basanite.problems import Findings, Problem, shortened
 
 Subject = Literal["document", "query"]
@@ -81,12 +81,7 @@ class _Report:
 
 
 def _text(path: Path) -> str:
-    try:
-        if path.stat().st_size > TABLE_BYTES:
-            raise UnreadableError(f"{path} is larger than {TABLE_BYTES >> 20} MiB; is it a table of factors?")
-        return path.read_bytes().decode("utf-8-sig", "backslashreplace").replace("\0", "\ufffd")
-    except OSError as error:
-        raise UnreadableError(f"{path} cannot be read: {error.strerror}. Check the path and your rights.") from error
+    return read_bounded(path, TABLE_BYTES).decode("utf-8-sig", "backslashreplace").replace("\0", "\ufffd")
 
 
 class _Row(NamedTuple):

@@ -29,7 +29,7 @@ def rounded(value: float | None) -> float | None:
 def score_object(analysis: Analysis) -> dict[str, Any]:
     """The object that `score --json` prints."""
     scores = analysis.scores
-    data = {
+    data: dict[str, Any] = {
         "format": RESULT_FORMAT,
         "task": scores.task,
         "primary": scores.primary,
@@ -40,6 +40,8 @@ def score_object(analysis: Analysis) -> dict[str, Any]:
         "digests": dict(scores.digests),
         "notes": list(dict.fromkeys((*scores.notes, *analysis.notes))),
     }
+    if scores.warnings:
+        data["warnings"] = [problem.as_dict() for problem in scores.warnings]
     return _object(data)
 
 

@@ -20,6 +20,7 @@ from basanite.analysis.paired import IncomparableError
 from basanite.analysis.results import Difference, Value
 from basanite.errors import UnknownNameError, UnreadableError
 from basanite.figures import Cell, Table
+from basanite.formats.bounded import read_bounded
 from basanite.registry import suggestion
 from basanite.reports.json_output import (
     COMPARISON_FORMAT,
@@ -68,12 +69,9 @@ def read_result(path: Path, system: str) -> Result:
 
 
 def _object(path: Path) -> dict[str, Any]:
+    content = read_bounded(path, LARGEST)
     try:
-        if path.stat().st_size > LARGEST:
-            raise UnreadableError(f"{path} is larger than any result. Give a file that `basanite score --json` wrote.")
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise UnreadableError(f"{path} cannot be read: {error.strerror}. Check the path and your rights.") from error
+        data = json.loads(content.decode())
     except (ValueError, RecursionError) as error:
         raise UnreadableError(f"{path} is not JSON. Give a file that `basanite score --json` wrote.") from error
     if not isinstance(data, dict):

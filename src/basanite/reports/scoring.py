@@ -9,6 +9,7 @@ from basanite import __version__
 from basanite.analysis.results import Analysis, Design, Value
 from basanite.figures import Axis, Cell, Chart, Figure, Table, Text
 from basanite.kernel import Metric
+from basanite.problems import Problem
 from basanite.reports.json_output import score_object
 from basanite.reports.model import LONG_COLUMNS, Facts, Headline, Report, Section, facts_table, filled, tidy
 from basanite.reports.wording import many, number, percent, plural, with_interval
@@ -28,6 +29,7 @@ def analysis_report(analysis: Analysis, figures: Sequence[Figure] = ()) -> Repor
         subtitle=f"Scored on {scores.task}",
         sections=filled(
             Section("Result", "", (*_values(analysis), *_parts(analysis))),
+            warnings_section(scores.warnings),
             Section("A closer look", "", tuple(figures)),
             Section("Breakdowns", _breakdown_lead(analysis.design), tuple(_breakdowns(analysis))),
             Section("How this was computed", "", how_computed(analysis, facts), detail=True),
@@ -160,6 +162,13 @@ def metrics_table(analysis: Analysis) -> Table:
     """What each metric is, which way is better and who defined it."""
     rows = tuple((m.name, m.summary, DIRECTIONS[m.best], m.citation) for m in analysis.scores.metrics)
     return Table("What each metric is", ("Metric", "Meaning", "Better", "Citation"), rows)
+
+
+def warnings_section(warnings: Sequence[Problem]) -> Section:
+    """What was found in the input and did not stop it."""
+    rows = tuple((problem.rule, problem.place(), problem.message, problem.fix) for problem in warnings)
+    table = Table("Warnings", ("Rule", "Place", "Problem", "What to do"), rows)
+    return Section("Warnings", "The input counts, but this was found in it.", (table,) if rows else ())
 
 
 def notes_section(notes: Sequence[str]) -> Section:

@@ -99,7 +99,7 @@ def pattern_text(text: str) -> str:
     """A setting that is a regular expression."""
     try:
         re.compile(text)
-    except re.error as error:
+    except (re.error, OverflowError, RecursionError) as error:
         raise ValueError(f"it is not a regular expression ({error})") from error
     return text
 

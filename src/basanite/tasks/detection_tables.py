@@ -75,7 +75,7 @@ class Thresholds:
         for place, (fold, at) in enumerate(zip(self.fold_of, self.order, strict=True)):
             ranked = self.store[int(at)]
             oracle[place] = oracle_row(ranked, beta=self.beta, balance=self.balance)
-            crossfit[place] = row_at(ranked, self.fold_best[fold])
+            crossfit[place] = row_at(ranked, self.fold_best[fold]) if count > 1 else 0.0  # no other query to choose
             areas[place] = ranked.area()
             curves[place] = grid_row(ranked, self.grid)
             counts[place] = pooled_row(ranked, self.pooled_grid)

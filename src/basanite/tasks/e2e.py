@@ -14,12 +14,13 @@ from numpy.typing import NDArray
 
 from basanite.analysis.judges import Agreement, Combination, Judging, Panel, Rule, agreement, panel_of
 from basanite.analysis.votes import Tie, VoteDraws, votes_of
-from basanite.errors import SettingError, UnreadableError
+from basanite.errors import SettingError
 from basanite.formats.archives.members import Limits, member_digest
+from basanite.formats.bounded import read_bounded
 from basanite.formats.retrieval.detection import Answers
 from basanite.formats.retrieval.detection_key import Key
 from basanite.formats.retrieval.detection_lines import Layout
-from basanite.formats.summaries.judgements import Judgements, PairVotes, read_judgements, votes_on
+from basanite.formats.summaries.judgements import LARGEST, Judgements, PairVotes, read_judgements, votes_on
 from basanite.formats.summaries.summary_metadata import TEAMS, summary_rules
 from basanite.kernel import LevelRows, Rows, Scores, UnitRows
 from basanite.metrics.detection import COLUMNS, Detections
@@ -222,10 +223,7 @@ def _limits(key: Key) -> Limits:
 
 
 def _bytes(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise UnreadableError(f"{path} cannot be read: {error.strerror}. Check the path and your rights.") from error
+    return read_bounded(path, LARGEST)
 
 
 def _of(words: Any) -> Callable[[str], str]:

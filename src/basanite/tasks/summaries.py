@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from basanite.formats.archives.members import Member, member_digest
 from basanite.formats.retrieval.detection_key import SUFFIX as ROWS
+from basanite.formats.retrieval.detection_lines import most_lines
 from basanite.formats.summaries.image_header import check_image
 from basanite.formats.summaries.summary_metadata import IMAGE_SUFFIXES, SummaryName, SummaryRules, read_summary
 from basanite.formats.summaries.summary_metadata import SUFFIX as METADATA
@@ -158,6 +159,8 @@ class SummariesRun(ClirRun):
         query = examined.target
         if query is None or query not in self._targets:
             return examined
+        if data.count(b"\n") > most_lines(len(self.key.documents)):
+            return self._read(examined, data)  # refused there, unread
         rows = split_rows(data, examined.member, query, self.rules, examined.findings)
         read = self._read(examined, rows.data)
         return replace(read, part=RowsPart(query, rows.summaries, rows.unnamed))

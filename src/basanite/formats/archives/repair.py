@@ -5,6 +5,7 @@ The original is never touched; a copy appears under its name only when it is who
 
 from __future__ import annotations
 
+import errno
 import gzip
 import io
 import os
@@ -65,21 +66,43 @@ STEPS = {
 
 def write_repaired(source: Source, out: Path) -> list[str]:
     """Write a repaired copy as .tgz or folder, by the name of `out`, and say what was changed, file by file."""
-    with _place_for(out) as draft:
+    with _place_for(out, source.path) as draft:
         files, findings = draft / "files", Findings(limit=None)
         files.mkdir()
         changes = [line for member in source.members(findings) for line in _write_member(member, files)]
         if not source.complete:
             raise UnreadableError(_beyond_repair(source, findings))
         result = _packed(files, draft, out) if out.name.endswith(ARCHIVE_NAMES) else files
-        result.replace(out)
+        put_in_place(result, out)
     return [*map(_set_right, findings), *changes]
 
 
-def write_archive(members: Iterable[tuple[str, bytes]], out: Path, *, level: int = 6) -> None:
-    """Write a .tgz of the files in the order given; equal files give equal bytes, without time or owner."""
-    with _place_for(out) as draft:
-        _pack(members, draft / out.name, level).replace(out)
+def write_archive(
+    members: Iterable[tuple[str, bytes]], out: Path, *, level: int = 6, source: Path | None = None
+) -> None:
+    """Write a .tgz of the files in the order given; equal files give equal bytes, without time or owner.
+
+    `source` is the folder that the members are read from meanwhile, if any.
+    """
+    with _place_for(out, source) as draft:
+        put_in_place(_pack(members, draft / out.name, level), out)
+
+
+def place_of_draft(out: Path, source: Path | None) -> Path:
+    """The folder for a draft: that of `out`, unless it lies in the source, where the draft would be read as well."""
+    inside = source is not None and out.parent.resolve().is_relative_to(source.resolve())
+    return Path(tempfile.gettempdir()) if inside else out.parent
+
+
+def put_in_place(result: Path, out: Path) -> None:
+    """Rename a whole result, from another disk by way of a folder beside `out`, so that it appears at once."""
+    try:
+        result.replace(out)
+    except OSError as error:
+        if error.errno != errno.EXDEV:
+            raise
+        with tempfile.TemporaryDirectory(prefix=".basanite.", suffix=".part", dir=out.parent) as beside:
+            Path(shutil.move(result, Path(beside) / "whole")).replace(out)
 
 
 def _pack(members: Iterable[tuple[str, bytes]], path: Path, level: int) -> Path:
@@ -101,16 +124,20 @@ def _packed(files: Path, draft: Path, out: Path) -> Path:
 
 
 @contextmanager
-def _place_for(out: Path) -> Iterator[Path]:
-    """A folder beside `out` to write in, gone afterwards; renaming from it puts the whole result there at once."""
+def _place_for(out: Path, source: Path | None = None) -> Iterator[Path]:
+    """A folder to write in, outside the source and gone afterwards; the whole result is renamed from it at once."""
     if os.path.lexists(out):
         raise SettingError(f"{out} exists already. Choose another name: nothing is ever written over.")
     try:
-        draft = Path(tempfile.mkdtemp(prefix=f".{out.name}.", suffix=".part", dir=out.parent))
+        draft = Path(tempfile.mkdtemp(prefix=f".{out.name}.", suffix=".part", dir=place_of_draft(out, source)))
     except OSError as error:
         raise UnreadableError(f"Nothing can be written to {out.parent}: {error.strerror}.") from error
     try:
         yield draft
+    except OSError as error:
+        reason = error.strerror or error
+        cure = "Check the room on the disk, your rights and the length of the files' names"
+        raise UnreadableError(f"{out} cannot be written: {reason}. {cure}.") from error
     finally:
         shutil.rmtree(draft, ignore_errors=True)
 

@@ -25,12 +25,14 @@ def check_alone(source: Source, layout: Layout, findings: Findings) -> int:
     for member in source.members(findings):
         files += 1
         path = PurePosixPath(member.name)
+        if path.suffix == SUFFIX and not member.data.strip():
+            findings.add(_file_problem("M26", member.name, "this file is empty", "add a line for every document"))
         if source.depth > 1:
             findings.extend(_misplaced(path))
             folders[path.parts[0]] = folders.get(path.parts[0], False) or path.name == path.parts[0] + SUFFIX
         elif path.suffix != SUFFIX:
             findings.add(_file_problem("M25", member.name, "this is no .tsv file", "leave it out, or rename it"))
-        else:
+        elif member.data.strip():
             reader = reader or LineReader(_documents_of(member, layout.pattern), layout)
             if read_answers(member.data, reader.documents) is None:
                 reader.read(member.data, member.name, findings)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from basanite.errors import UnreadableError
+from basanite.formats.bounded import read_bounded
 from basanite.problems import Findings, Problem, shortened
 from basanite.registry import suggestion
 
@@ -72,12 +72,15 @@ class TomlReport:
 def read_toml(path: Path, kind: str, report: TomlReport) -> dict[str, Any] | None:
     """The document of a file that says `format = "basanite-KIND/1"`; nothing, with a problem, if it is none."""
     try:
-        document = tomllib.loads(_content(path))
+        document = tomllib.loads(read_bounded(path, LARGEST).decode())
     except tomllib.TOMLDecodeError as error:
         report.findings.add(_syntax_problem(path, report, str(error)))
         return None
     except UnicodeDecodeError:
         report.add("the file is not UTF-8", "save it as UTF-8")
+        return None
+    except (RecursionError, ValueError):  # nested too deep, or a number of thousands of digits
+        report.add("not TOML that can be read: nested too deep, or a number too long", "write plain tables and texts")
         return None
     wanted = f"basanite-{kind}/1"
     if document.get("format") != wanted:
@@ -85,15 +88,6 @@ def read_toml(path: Path, kind: str, report: TomlReport) -> dict[str, Any] | Non
         report.add(f'the file does not say format = "{wanted}"', f'write format = "{wanted}" first', found=found)
         return None
     return document
-
-
-def _content(path: Path) -> str:
-    try:
-        if path.stat().st_size > LARGEST:
-            raise UnreadableError(f"{path} is larger than {LARGEST >> 20} MiB; is it the right file?")
-        return path.read_bytes().decode()
-    except OSError as error:
-        raise UnreadableError(f"{path} cannot be read: {error.strerror}. Check the path and your rights.") from error
 
 
 def _syntax_problem(path: Path, report: TomlReport, message: str) -> Problem:

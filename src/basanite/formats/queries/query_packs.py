@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from basanite.errors import SettingError
+from basanite.formats.bounded import check_regular
 from basanite.formats.factors import FactorTable
 from basanite.formats.packs.domains import Catalogue, shipped_domains
 from basanite.formats.queries.pack_domains import PackDomains, read_domain_map
@@ -79,6 +80,7 @@ def read_query_pack(path: Path, findings: Findings, domains: Catalogue | None = 
     """Read a pack; its problems carry file, line and column, and the queries without any are given."""
     catalogue = domains or shipped_domains()
     listed = path / QUERY_LIST if path.is_dir() else path
+    check_regular(listed)
     lines = read_lines(listed, findings)
     if lines is None:
         return None
@@ -107,6 +109,7 @@ def _known_domains(path: Path, catalogue: Catalogue, findings: Findings) -> Pack
     """The pack's own map where it has one, or the catalogue."""
     domain_map = path / DOMAIN_MAP
     if path.is_dir() and domain_map.exists():
+        check_regular(domain_map)
         return read_domain_map(domain_map, catalogue, findings)
     return PackDomains(catalogue.names, catalogue.codes)
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from basanite.errors import SettingError, UnreadableError
 from basanite.formats.archives.archive import Member, open_source
-from basanite.formats.archives.repair import ARCHIVE_NAMES, write_archive
+from basanite.formats.archives.repair import ARCHIVE_NAMES, place_of_draft, put_in_place, write_archive
 from basanite.formats.retrieval import trec
 from basanite.problems import Findings, Problem, Where, shortened
 
@@ -48,7 +48,7 @@ def export_run(submission: Path, out: Path, *, tag: str = "basanite", returned_o
     """Write a submission as a TREC run."""
     findings = Findings()
     rows = (answers_of(member, findings) for member in tables(submission, "submission", findings))
-    write_text(trec.submission_to_run(rows, tag, returned_only=returned_only), out, findings)
+    write_text(trec.submission_to_run(rows, tag, returned_only=returned_only), out, findings, source=submission)
     return findings
 
 
@@ -56,7 +56,7 @@ def export_qrels(reference: Path, out: Path) -> Findings:
     """Write a key as TREC qrels."""
     findings = Findings()
     rows = (key_of(member, findings) for member in tables(reference, "reference", findings))
-    write_text(trec.key_to_qrels(rows), out, findings)
+    write_text(trec.key_to_qrels(rows), out, findings, source=reference)
     return findings
 
 
@@ -70,26 +70,33 @@ def names(path: Path) -> list[str]:
 
 
 def tables(path: Path, where: Where, findings: Findings) -> Iterator[Member]:
-    """The files of a key or submission, one after the other."""
-    members = open_source(path, where=where).members(findings, hashed=False)
-    return (member for member in members if member.name.endswith(".tsv"))
+    """The files of a key or submission, one after the other; those whose names cannot be exported are noted."""
+    for member in open_source(path, where=where).members(findings, hashed=False):
+        if not member.name.endswith(".tsv"):
+            findings.add(malformed(member.name, None, member.name, where, "this is no .tsv file"))
+        elif not is_name(Path(member.name).stem):
+            findings.add(malformed(member.name, None, member.name, where, "a blank in the name of the query"))
+        else:
+            yield member
 
 
 def cells(member: Member, shape: Sequence[Callable[[str], bool]], where: Where, findings: Findings) -> list[list[str]]:
     """The fields of each line of a file; lines of another shape are noted, `validate` says more about them."""
-    found = []
+    found: dict[str, list[str]] = {}
     for number, line in enumerate(member.data.decode("utf-8", "backslashreplace").splitlines(), start=1):
         row = line.split("\t")
-        if len(row) == len(shape) and all(fits(cell) for fits, cell in zip(shape, row, strict=True)):
-            found.append(row)
-        else:
+        if len(row) != len(shape) or not all(fits(cell) for fits, cell in zip(shape, row, strict=True)):
             findings.add(malformed(member.name, number, line, where))
-    return found
+        elif found.setdefault(row[0], row) is not row:
+            findings.add(malformed(member.name, number, line, where, "a document that was listed before"))
+    return list(found.values())
 
 
-def malformed(name: str, number: int, line: str, where: Where) -> Problem:
-    """The problem of a line that cannot be exported."""
-    message, fix = "this line cannot be exported", "run `basanite validate` first and mend what it lists"
+def malformed(
+    name: str, number: int | None, line: str, where: Where, message: str = "this line cannot be exported"
+) -> Problem:
+    """The problem of a line or a file that cannot be exported."""
+    fix = "run `basanite validate` first and mend what it lists"
     return Problem(trec.RULE, name, number, None, message, fix, found=shortened(line), where=where)
 
 
@@ -137,10 +144,10 @@ def write_files(members: Iterable[tuple[str, bytes]], out: Path, findings: Findi
             (draft / name).write_bytes(content)
 
 
-def write_text(lines: Iterable[str], out: Path, findings: Findings) -> None:
+def write_text(lines: Iterable[str], out: Path, findings: Findings, *, source: Path) -> None:
     """Write lines into a file that appears when it is whole, unless something was wrong by then."""
     refuse_to_overwrite(out)
-    with whole_or_absent(out) as draft:
+    with whole_or_absent(out, source) as draft:
         with draft.open("w", encoding="utf-8", newline="\n") as file:
             file.writelines(lines)
         if not findings.valid:
@@ -148,17 +155,18 @@ def write_text(lines: Iterable[str], out: Path, findings: Findings) -> None:
 
 
 @contextmanager
-def whole_or_absent(out: Path) -> Iterator[Path]:
-    """A place beside `out` to write at; what is there in the end is renamed, so that `out` is never half written."""
+def whole_or_absent(out: Path, source: Path | None = None) -> Iterator[Path]:
+    """A place outside the source to write at; what is there in the end is renamed, so `out` is never half written."""
     try:
-        with tempfile.TemporaryDirectory(prefix=f".{out.name}.", suffix=".part", dir=out.parent) as folder:
+        place = place_of_draft(out, source)
+        with tempfile.TemporaryDirectory(prefix=f".{out.name}.", suffix=".part", dir=place) as folder:
             draft = Path(folder) / "draft"
             yield draft
             if draft.exists():
-                draft.replace(out)
+                put_in_place(draft, out)
     except OSError as error:
         raise UnreadableError(
-            f"{out} cannot be written: {error.strerror}. Check the folder and your rights."
+            f"{out} cannot be written: {error.strerror or error}. Check the folder and your rights."
         ) from error
 
 

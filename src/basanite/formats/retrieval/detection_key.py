@@ -15,16 +15,17 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from basanite.errors import UnreadableError
 from basanite.formats.archives.archive import Source
 from basanite.formats.archives.members import Member, member_digest
 from basanite.formats.archives.pieces import side_by_side
+from basanite.formats.bounded import read_bounded
 from basanite.formats.retrieval.detection import read_key
 from basanite.formats.retrieval.detection_lines import BYTE_ORDER_MARK, Layout, LineReader
 from basanite.formats.retrieval.documents import Documents
 from basanite.problems import Findings, Problem, shortened
 
 SUFFIX = ".tsv"
+LIST_BYTES = 256 * 2**20
 HEADERS = frozenset({"document", "documents", "docid", "doc_id", "query", "queries", "query_id", "queryid", "id"})
 
 
@@ -171,10 +172,7 @@ def _listed(path: Path, findings: Findings, pattern: re.Pattern[str] | None = No
 
 
 def _first_cells(path: Path) -> Iterator[tuple[int, bytes]]:
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise UnreadableError(f"{path} cannot be read: {error.strerror}. Check the path and your rights.") from error
+    data = read_bounded(path, LIST_BYTES)
     for line, text in enumerate(data.removeprefix(BYTE_ORDER_MARK).splitlines(), start=1):
         name = re.split(rb"[\t,]", text, maxsplit=1)[0].strip()
         if name and not (line == 1 and name.decode("utf-8", "replace").lower() in HEADERS):

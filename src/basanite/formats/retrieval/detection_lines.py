@@ -25,6 +25,7 @@ DIGIT = re.compile(rb"[0-9]")
 MISSING_NAMED = 20
 TEXTS_REMEMBERED = 300_000
 NAMES_REMEMBERED = 100_000
+MORE_LINES, SPARE_LINES = 4, 10_000
 
 _FIX_BY_COPY = "save as UTF-8 with line feeds only; `--fix OUT` writes such a copy"
 
@@ -116,6 +117,8 @@ class LineReader:
     def read(self, data: bytes, name: str, findings: Findings) -> Answers | None:
         """Add all problems of one file; give its answers if none of them is a reason to reject."""
         sheet = _Sheet(name, self.layout, findings)
+        if sheet.overfull(data, len(self.documents)):
+            return None
         lines = sheet.lines(data)
         parts = [line.partition(b"\t") for line in lines]
         found = self.documents.position.get
@@ -242,6 +245,14 @@ class _Sheet:
         self._report_encoding(data, lines)
         return lines
 
+    def overfull(self, data: bytes, documents: int) -> bool:
+        """Refuse a file with far more lines than documents unread: in memory a line costs much more than its bytes."""
+        most, lines = most_lines(documents), data.count(b"\n") + data.count(b"\r")
+        if lines > most:
+            message = f"{lines:,} lines for {documents:,} documents"
+            self.report_whole(Fault("M26", None, f"{lines} lines", message, "write one line for each document"))
+        return lines > most
+
     def _without_marks(self, data: bytes) -> bytes:
         if data.startswith(BYTE_ORDER_MARK):
             data = data[len(BYTE_ORDER_MARK) :]
@@ -271,6 +282,11 @@ class _Sheet:
             severity=severity,
             where=self.layout.where,
         )
+
+
+def most_lines(documents: int) -> int:
+    """How many lines a file may have before nobody reads it: some times as many as it should, and a few more."""
+    return MORE_LINES * documents + SPARE_LINES
 
 
 def _is_utf8(data: bytes) -> bool:

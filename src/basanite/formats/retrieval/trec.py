@@ -31,7 +31,9 @@ RUN_SHAPE = "query Q0 document rank score tag"
 QRELS_SHAPE = "query 0 document relevance"
 DECIMALS = 5
 LONGEST = 2**16
-UNSAFE = re.compile(r"[/\\:\x00-\x1f]|^\.")
+MOST_UNPACKED, FREE_UNPACKED, MOST_RATIO = 2**32, 2**26, 200
+"""How much a compressed file may unpack to: in all, and beyond so many bytes in proportion to its size."""
+UNSAFE = re.compile(r"[/\\:\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]|^\.")
 """What must not stand in a query's name, for it becomes the name of a file."""
 
 
@@ -82,7 +84,10 @@ class Reader:
     seen: dict[tuple[str, str], int] = field(default_factory=dict)
 
     def reject(self, line: int | None, place: int | None, message: str, fix: str, found: str = "") -> None:
-        """Note a mistake at a line and a field of it."""
+        """Note a mistake at a line and a field of it; it is only counted when enough are listed."""
+        if not self.findings.room(RULE):
+            self.findings.count(RULE, 1)
+            return
         name = self.path.name
         self.findings.add(Problem(RULE, name, line, place, message, fix, found=shortened(found), where=self.where))
 
@@ -128,13 +133,27 @@ def raw_lines(reader: Reader) -> Iterator[bytes]:
     """The lines of a plain or gzip-compressed file; one that breaks off, or never ends a line, is noted."""
     try:
         with opened(reader.path) as file:
+            most = most_unpacked(reader.path)
             for number, line in enumerate(iter(partial(file.readline, LONGEST), b""), start=1):
+                most -= len(line)
+                if most < 0:
+                    reader.reject(number, None, "the compressed file unpacks to far too much", "send fewer lines")
+                    return
                 if len(line) == LONGEST:
                     reader.reject(number, None, f"a line of {LONGEST} bytes or more", "end each line with a line feed")
                     return
                 yield line
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         reader.reject(None, None, f"the compressed file cannot be read to its end: {error}", "compress it again")
+    except OSError as error:
+        raise UnreadableError(f"{reader.path} cannot be read: {error.strerror or error}. Check the disk.") from error
+
+
+def most_unpacked(path: Path) -> float:
+    """How many bytes may be read from a file; of one that is not compressed, all it has."""
+    if path.suffix != ".gz":
+        return math.inf
+    return min(MOST_UNPACKED, max(FREE_UNPACKED, MOST_RATIO * path.stat().st_size))
 
 
 def opened(path: Path) -> IO[bytes]:
@@ -153,6 +172,7 @@ def read_run(reader: Reader) -> Scored:
             reader.reject(number, 5, "a score that is not a finite number", "write a number such as 12.5", score)
         elif reader.known(number, query, document):
             run.setdefault(query, {})[document] = float(score)
+    expect_lines(reader, run, RUN_SHAPE)
     return run
 
 
@@ -164,7 +184,14 @@ def read_qrels(reader: Reader) -> Graded:
             reader.reject(number, 4, "a relevance that is not a whole number", "write 0, 1 or a higher grade", grade)
         elif reader.known(number, query, document):
             grades.setdefault(query, {})[document] = int(grade)
+    expect_lines(reader, grades, QRELS_SHAPE)
     return grades
+
+
+def expect_lines(reader: Reader, read: Scored | Graded, shape: str) -> None:
+    """Note a file in which there is nothing, not even a mistake."""
+    if not read and not reader.findings.counts[RULE]:
+        reader.reject(None, None, "the file is empty", f"write: {shape}")
 
 
 def ranked(scores: Mapping[str, float]) -> list[str]:
@@ -184,10 +211,11 @@ def scaled(run: Scored) -> Scored:
     """
     every = [score for scores in run.values() for score in scores.values()]
     low, high = min(every, default=0.0), max(every, default=0.0)
+    # Halves first: the distance of two numbers near the ends of the range of floats is infinite.
+    span = high / 2 - low / 2
 
     def place(score: float) -> float:
-        # Halves first: the distance of two numbers near the ends of the range of floats is infinite.
-        return (score / 2 - low / 2) / (high / 2 - low / 2) if high > low else 0.5
+        return (score / 2 - low / 2) / span if span > 0 else 0.5
 
     return {query: {name: place(score) for name, score in scores.items()} for query, scores in run.items()}
 

@@ -138,13 +138,26 @@ def _png_frames(data: bytes) -> tuple[int, str]:
     declared, leading = 0, False
     for steps, (kind, start, length) in enumerate(_png_chunks(data, 33)):
         if kind == b"IDAT":
-            return (_frame_count(data, start - 8, declared, leading) if declared else 1), ""
+            frames = _frame_count(data, start - 8, declared, leading) if declared else 1
+            return frames, _image_data_fault(data, start - 8)
         if steps > MOST_SEGMENTS:
             return 1, f"more than {MOST_SEGMENTS} chunks before the image data"
         if kind == b"acTL" and length >= 4:
             declared = max(declared, int.from_bytes(data[start : start + 4], "big"))
         leading = leading or kind == b"fcTL"
     return 1, "no image data (IDAT)"
+
+
+def _image_data_fault(data: bytes, at: int) -> str:
+    """Why the image data that begin here cannot be whole; "" if they can."""
+    total = 0
+    for kind, start, length in _png_chunks(data, at):
+        if kind != b"IDAT":
+            break
+        if start + length + 4 > len(data):
+            return "its image data (IDAT) are cut off or damaged"
+        total += length
+    return "" if total else "its image data (IDAT) are empty"
 
 
 def _frame_count(data: bytes, start: int, declared: int, leading: bool) -> int:

@@ -15,7 +15,7 @@ from importlib.resources import files
 from typing import Any
 
 from jsonschema import Draft4Validator, FormatChecker
-from jsonschema.exceptions import SchemaError, ValidationError
+from jsonschema.exceptions import SchemaError, UnknownType, ValidationError
 from referencing import Registry
 from referencing.exceptions import Unresolvable
 
@@ -44,6 +44,17 @@ WITH_INSTRUCTIONS = REQUIRED | {"instructions"}
 CHECKED_AS = {"team_id": "M44", "sys_label": "M44", "uuid": "M44", "run_date_time": "M44", "image_filename": "M46"}
 """The rule that a wrong value of a property goes by, where it is not the schema in general (M43)."""
 VALUE_KEYWORDS = frozenset({"pattern", "format", "enum"})
+SCHEMA_FAULTS = (
+    Unresolvable,
+    UnknownType,
+    RecursionError,
+    re.error,
+    AttributeError,
+    TypeError,
+    ValueError,
+    ArithmeticError,
+)
+"""What comes out of a validator whose schema makes no sense."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +123,8 @@ def summary_rules(teams: Sequence[str] = TEAMS, schema: bytes | None = None) -> 
         Draft4Validator.check_schema(parsed.value)
     except SchemaError as error:
         raise SettingError(f"The schema is not valid under draft 4: {shortened(error.message, 200)}.") from error
+    except SCHEMA_FAULTS as error:
+        raise SettingError(f"The schema cannot be used: {shortened(str(error), 200)}.") from error
     formats = FormatChecker(formats=())
     formats.checks("date-time")(is_date_time)
     validator = Draft4Validator(parsed.value, registry=Registry(), format_checker=formats)
@@ -233,6 +246,8 @@ def _schema_problems(name: str, value: Any, rules: SummaryRules) -> Iterator[Pro
             yield _breach(error).problem(name)
     except (Unresolvable, RecursionError) as error:
         raise SettingError("The schema refers to a part that it does not have, or to itself without end.") from error
+    except SCHEMA_FAULTS as error:
+        raise SettingError(f"The schema cannot be used: {shortened(str(error), 200)}.") from error
 
 
 def _breach(error: ValidationError) -> _Fault:
@@ -345,6 +360,9 @@ def _instruction_faults(value: Mapping[str, Any]) -> Iterator[_Fault]:
 def _references(schema: Any) -> Iterator[str]:
     """Every target of a `$ref` in a schema, however deep (the parser has bounded how deep)."""
     if isinstance(schema, dict):
-        yield from (target for key, target in schema.items() if key == "$ref" and isinstance(target, str))
+        target = schema.get("$ref", "#")
+        if not isinstance(target, str):
+            raise SettingError(f"The schema has a $ref that is no text: {shortened(str(target))}. Write a pointer.")
+        yield target
     for part in schema.values() if isinstance(schema, dict) else schema if isinstance(schema, list) else ():
         yield from _references(part)
