@@ -70,6 +70,8 @@ class Fault:
 
 
 Explain: TypeAlias = Callable[[int], Fault]
+Part: TypeAlias = tuple[bytes, bytes, bytes]
+"""A line cut at its first tab: what stands before it, the tab if there is one, and the rest."""
 
 
 Verdict: TypeAlias = int | tuple[str, ...]
@@ -123,34 +125,29 @@ class LineReader:
         parts = [line.partition(b"\t") for line in lines]
         found = self.documents.position.get
         places = [found(name, UNKNOWN) for name, _, _ in parts]
-        unreadable = self._report_unknown(sheet, lines, places)
+        unreadable = self._report_unknown(sheet, parts, places)
         known = self._verdicts
         verdicts = [known[rest] for _, _, rest in parts]
         self._report_verdicts(sheet, lines, verdicts, unreadable)
         self._report_counts(sheet, np.array(places, dtype=np.int64))
         return None if sheet.spoilt else self._answers(places, verdicts)
 
-    def _report_unknown(self, sheet: _Sheet, lines: Sequence[bytes], places: Sequence[int]) -> set[int]:
+    def _report_unknown(self, sheet: _Sheet, parts: Sequence[Part], places: Sequence[int]) -> set[int]:
         """Say why a line names no document of the set; give the lines whose other fields are not worth reading."""
         kinds: dict[str, list[int]] = {}
+        strangers = self._strangers
         for at in [at for at, place in enumerate(places) if place == UNKNOWN]:
-            kinds.setdefault(self._unknown_rule(lines[at], at), []).append(at)
+            name, tab, _ = parts[at]
+            rule = strangers[name] if tab else "M21" if name else "M23"
+            if at == 0 and tab and not DIGIT.search(name):
+                rule = "M24"
+            kinds.setdefault(rule, []).append(at)
         for rule, places_of_rule in kinds.items():
-            sheet.report(rule, places_of_rule, lambda at, rule=rule: self._unknown_fault(rule, lines[at]))  # type: ignore[misc]
+            sheet.report(rule, places_of_rule, lambda at, rule=rule: self._unknown_fault(rule, parts[at][0]))  # type: ignore[misc]
         return {at for rule in ("M21", "M23", "M24") for at in kinds.get(rule, ())}
 
-    def _unknown_rule(self, line: bytes, at: int) -> str:
-        if not line:
-            return "M23"
-        document, tab, _ = line.partition(b"\t")
-        if not tab:
-            return "M21"
-        if at == 0 and not DIGIT.search(document):
-            return "M24"
-        return self._strangers[document]
-
-    def _unknown_fault(self, rule: str, line: bytes) -> Fault:
-        document = shortened(line.partition(b"\t")[0])
+    def _unknown_fault(self, rule: str, name: bytes) -> Fault:
+        document = shortened(name)
         return {
             "M23": Fault(rule, None, "", "blank line", "delete the line"),
             "M21": Fault(rule, None, document, f"no tab here; a line is {self.layout.sketch}", "put one tab between"),
