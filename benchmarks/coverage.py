@@ -9,12 +9,10 @@ difference that is not there.
 from __future__ import annotations
 
 import argparse
-import inspect
+import importlib
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property, partial
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,117 +23,20 @@ from basanite.analysis.intervals import assess
 from basanite.analysis.paired import differences, enter, judged
 from basanite.analysis.resampling import Job, frame_of, portion_of
 from basanite.analysis.results import Design, Difference, Value
-from basanite.kernel import Metric, Rows, UnitRows
-from basanite.metrics import detection, end_to_end, identification, thresholds
+from basanite.kernel import Metric, UnitRows
+from simulators.population import POPULATION, Population, Simulator
 
 SIZES = (15, 30, 100, 300)
 CAMPAIGNS = 200
-POPULATION = 4000
 TEST_DRAWS = 999
 RESULTS = Path(__file__).parent / "results" / "coverage.json"
-BETA = 40.0
 
 
-@dataclass(frozen=True)
-class Population:
-    """All units of two exchangeable systems, as rows of one metric."""
-
-    metric: Metric
-    first: Rows
-    second: Rows
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The names of the columns; a metric without any has numbered ones."""
-        return self.metric.columns or tuple(map(str, range(self.first.shape[1])))
-
-    @cached_property
-    def truth(self) -> float:
-        """The value that a campaign of both systems' units estimates."""
-        return self.metric.of(np.concatenate([self.first, self.second]))
-
-    def tables(self, chosen: Any, swap: Any) -> tuple[UnitRows, UnitRows]:
-        """Both systems on some units, having changed places on some of them."""
-        names, first, second = tuple(f"{at:04}" for at in range(len(chosen))), self.first[chosen], self.second[chosen]
-        pair = np.where(swap, second, first), np.where(swap, first, second)
-        return UnitRows("unit", names, self.columns, pair[0]), UnitRows("unit", names, self.columns, pair[1])
-
-
-Simulator = Callable[[Sequence[Metric], np.random.Generator], list[Population]]
-
-
-def simulate_detection(metrics: Sequence[Metric], generator: np.random.Generator) -> list[Population]:
-    """Queries over 100 documents: some without relevant ones, hard and easy, each with a level of noise of its own."""
-    relevant = generator.random((POPULATION, 100)) < generator.choice([0.0, 0.01, 0.03, 0.1], POPULATION)[:, None]
-    quality = generator.normal(3.4, 1.0, POPULATION)
-    blocks = [_detections(relevant, quality, generator) for _ in range(2)]
-    return [
-        Population(bound, *(bound.statistics(block, **extra) for block in blocks))
-        for bound, extra in map(partial(_bound, blocks[0]), metrics)
-    ]
-
-
-def _detections(relevant: Any, quality: Any, generator: np.random.Generator) -> detection.Detections:
-    noise = generator.normal(0, 1, relevant.shape) + generator.normal(0, 0.4, len(relevant))[:, None]
-    score = 1 / (1 + np.exp(2.5 - quality[:, None] * relevant - noise))
-    whole = np.round(score * thresholds.SCALE).astype(np.int32)
-    return detection.Detections(
-        [str(at) for at in range(len(relevant))], relevant, whole >= 0.6 * thresholds.SCALE, whole
-    )
-
-
-def _bound(block: detection.Detections, metric: Metric) -> tuple[Metric, dict[str, Any]]:
-    """The metric with its settings, and what its statistics ask for; thresholds are those of the population."""
-    grid = thresholds.score_grid(np.sort(block.score[block.relevant]), 60)
-    has = block.relevant.any(axis=1).mean()
-    known = {
-        "beta": BETA,
-        "grid": grid,
-        "balance": 1 / has,
-        "shift": 0.0,
-        "thresholds": np.full(len(block.units), _best(block)),
-    }
-    asked = inspect.signature(metric.statistics).parameters
-    return metric.bind(**known), {name: value for name, value in known.items() if name in asked}
-
-
-def _best(block: detection.Detections) -> int:
-    histogram = thresholds.Histogram()
-    for truth, score in zip(block.relevant, block.score, strict=True):
-        histogram.add(thresholds.Ranked.of(truth, score))
-    return thresholds.best_threshold(histogram, beta=BETA)
-
-
-def simulate_end_to_end(metrics: Sequence[Metric], generator: np.random.Generator) -> list[Population]:
-    """The same queries, each returned pair with the share of five judges who found its summary relevant."""
-    relevant = generator.random((POPULATION, 100)) < generator.choice([0.0, 0.01, 0.03, 0.1], POPULATION)[:, None]
-    quality = generator.normal(3.4, 1.0, POPULATION)
-    blocks = []
-    for _ in range(2):
-        found = end_to_end.Returned.of(_detections(relevant, quality, generator))
-        share = generator.binomial(5, np.where(found.relevant, 0.8, 0.3)) / 5
-        blocks.append(end_to_end.JudgedDetections([str(at) for at in range(POPULATION)], found, share))
-    bound = [metric.bind(beta=BETA) for metric in metrics]
-    return [Population(metric, *(metric.statistics(block) for block in blocks)) for metric in bound]
-
-
-def simulate_identification(metrics: Sequence[Metric], generator: np.random.Generator) -> list[Population]:
-    """Documents of one domain in four; counts are left out, for they grow with the number of documents."""
-    relevant = generator.random((POPULATION, 1)) < 0.25
-    sure = generator.random((POPULATION, 1))
-    blocks = [
-        detection.Detections((), relevant, generator.random(relevant.shape) < np.where(relevant, sure, sure / 4))
-        for _ in range(2)
-    ]
-    shares = [metric for metric in metrics if metric not in identification.COUNTS]
-    return [Population(metric, *(metric.statistics(block) for block in blocks)) for metric in shares]
-
-
-SIMULATORS: Mapping[str, Simulator] = {
-    "detection": simulate_detection,
-    "end_to_end": simulate_end_to_end,
-    "identification": simulate_identification,
-}
+def simulators() -> dict[str, Simulator]:
+    """The simulator of every family, from the files of `simulators/`."""
+    folder = Path(__file__).parent / "simulators"
+    modules = [importlib.import_module(f"simulators.{path.stem}") for path in sorted(folder.glob("*.py"))]
+    return {family: made for module in modules for family, made in getattr(module, "SIMULATORS", {}).items()}
 
 
 def registered() -> list[Metric]:
@@ -145,11 +46,11 @@ def registered() -> list[Metric]:
 
 def populations(seed: int) -> list[Population]:
     """The population of every registered metric; one without a simulator is an error."""
-    metrics, made = registered(), []
-    missing = sorted({metric.family for metric in metrics} - SIMULATORS.keys())
+    metrics, made, known = registered(), list[Population](), simulators()
+    missing = sorted({metric.family for metric in metrics} - known.keys())
     if missing:
-        raise SystemExit(f"No simulator for the families {', '.join(missing)}: add one to SIMULATORS.")
-    for family, simulate in SIMULATORS.items():
+        raise SystemExit(f"No simulator for the families {', '.join(missing)}: add one to `simulators/`.")
+    for family, simulate in known.items():
         made += simulate([metric for metric in metrics if metric.family == family], np.random.default_rng(seed))
     return made
 
@@ -162,7 +63,7 @@ def campaign(people: Sequence[Population], units: int, seed: int, method: str) -
     pairs = [one.tables(chosen, swap) for one in people]
     frame = frame_of(pairs[0][0])
     jobs = [
-        Job(portion_of(frame, pair[0].rows), (one.metric,), one.columns)
+        Job(portion_of(frame, pair[0].rows, additive=one.metric.compute is None), (one.metric,), one.columns)
         for one, pair in zip(people, pairs, strict=True)
     ]
     values = [found for each in assess(frame, jobs, design) for found in each.values()]

@@ -92,4 +92,34 @@ class Image:
     content: bytes = field(repr=False, default=b"")
 
 
-Figure: TypeAlias = Table | Chart | Text | Image
+Marked = Literal["", "added", "missing", "changed"]
+Pieces: TypeAlias = tuple[tuple[str, Marked], ...]
+
+
+@dataclass(frozen=True)
+class Extract:
+    """A text in pieces with what is worth seeing marked: added, missing or changed against the truth."""
+
+    label: str
+    pieces: Pieces
+
+
+@dataclass(frozen=True)
+class Excerpt:
+    """One unit with its texts under each other: the truth first, then what each system made of it."""
+
+    name: str
+    note: str
+    extracts: tuple[Extract, ...]
+
+
+@dataclass(frozen=True)
+class Excerpts:
+    """Units to be read side by side, such as those on which two systems differ most."""
+
+    title: str
+    summary: str
+    entries: tuple[Excerpt, ...]
+
+
+Figure: TypeAlias = Table | Chart | Text | Image | Excerpts

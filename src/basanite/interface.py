@@ -28,6 +28,7 @@ AnyPath: TypeAlias = str | os.PathLike[str]
 Progress: TypeAlias = Callable[[str, int], None]
 """Called after each file with the name of the submission and how many files have been read."""
 
+ENDINGS = (".tgz", ".tar.gz", ".tsv", ".jsonl", ".ndjson", ".json", ".csv", ".parquet", ".txt", ".ctm", ".run")
 USUAL_DRAWS, BCA_DRAWS, MOST_DRAWS = 1000, 5000, 1_000_000
 """Draws if nobody says how many; BCa needs more (S-13)."""
 
@@ -36,7 +37,7 @@ def validate(
     task: str,
     *,
     submission: AnyPath,
-    reference: AnyPath | None = None,
+    reference: AnyPath | Iterable[AnyPath] | None = None,
     documents: AnyPath | None = None,
     queries: AnyPath | None = None,
     metadata: AnyPath | Iterable[AnyPath] = (),
@@ -47,8 +48,8 @@ def validate(
 ) -> Findings:
     """Find all problems of a submission, against a key or against the pack's lists of documents and queries."""
     inputs = Inputs(
-        Path(submission), _path(reference), _path(documents), _path(queries), _paths(metadata), _path(judgements)
-    )
+        Path(submission), None, _path(documents), _path(queries), _paths(metadata), _path(judgements)
+    ).against(_paths(reference))
     return Work(task, settings, workers=workers).findings(inputs, every=every)
 
 
@@ -56,7 +57,7 @@ def score(
     task: str,
     *,
     submission: AnyPath,
-    reference: AnyPath,
+    reference: AnyPath | Iterable[AnyPath] | None = None,
     queries: AnyPath | None = None,
     metadata: AnyPath | Iterable[AnyPath] = (),
     judgements: AnyPath | None = None,
@@ -68,9 +69,9 @@ def score(
     **settings: Any,
 ) -> Analysis:
     """Score one submission; raises `InvalidInputError`, which carries all problems, if it is not valid."""
-    inputs = Inputs(Path(submission), Path(reference), None, _path(queries), _paths(metadata), _path(judgements))
+    inputs = Inputs(Path(submission), None, None, _path(queries), _paths(metadata), _path(judgements))
     return Work(task, settings, draws=draws, seed=seed, metrics=_names(metrics), workers=workers).analysis(
-        inputs, system=system
+        inputs.against(_paths(reference)), system=system
     )
 
 
@@ -78,7 +79,7 @@ def compare(
     task: str,
     *,
     submissions: Mapping[str, AnyPath] | Iterable[AnyPath],
-    reference: AnyPath,
+    reference: AnyPath | Iterable[AnyPath] | None = None,
     queries: AnyPath | None = None,
     metadata: AnyPath | Iterable[AnyPath] = (),
     judgements: Mapping[str, AnyPath] | None = None,
@@ -93,10 +94,10 @@ def compare(
     Judgements (for `e2e`) go by the same names: summaries differ, so each system has its own.
     """
     work = Work(task, settings, draws=draws, seed=seed, metrics=_names(metrics), workers=workers)
-    others = (None, _path(queries), _paths(metadata))
+    shared = Inputs(Path(), None, None, _path(queries), _paths(metadata)).against(_paths(reference))
     judged = judgements or {}
     analyses = [
-        work.analysis(Inputs(path, Path(reference), *others, _path(judged.get(name))), system=name)
+        work.analysis(replace(shared, submission=path, judgements=_path(judged.get(name))), system=name)
         for name, path in named(submissions).items()
     ]
     return work.comparison(analyses)
@@ -133,6 +134,8 @@ class Work:
 
     def analysis(self, inputs: Inputs, *, system: str | None = None) -> Analysis:
         """Everything known about one system."""
+        if inputs.reference is None and self.task.needs_reference:
+            raise SettingError(f"{self.task.name} is scored against a reference: give one (--reference).")
         findings = Findings()
         opened = self.validated(inputs, findings)
         if opened is None or not findings.valid:
@@ -152,6 +155,8 @@ class Work:
 
     def validated(self, inputs: Inputs, findings: Findings) -> Opened | None:
         """Read and check a submission; what was found is in the findings, what was counted in the run."""
+        if inputs.more_references and not self.task.several_references:
+            raise SettingError(f"{self.task.name} takes one reference, not {len(inputs.more_references) + 1}.")
         name = system_name(inputs.submission)
         with reading_executor(self.workers) if self.workers > 1 else nullcontext() as executor:
             opened = spine.read(self.task, inputs, self.settings, findings, executor=executor)
@@ -178,11 +183,15 @@ def system_name(path: Path) -> str:
     'Alpha'
     """
     name = path.name or path.resolve().name
-    return name.removesuffix(".tgz").removesuffix(".tar.gz").removesuffix(".tsv")
+    for ending in ENDINGS:
+        name = name.removesuffix(ending)
+    return name
 
 
-def _paths(paths: AnyPath | Iterable[AnyPath]) -> tuple[Path, ...]:
+def _paths(paths: AnyPath | Iterable[AnyPath] | None) -> tuple[Path, ...]:
     """Paths of several files; a single one need not be put into a list."""
+    if paths is None:
+        return ()
     if isinstance(paths, str | os.PathLike):
         return (Path(paths),)
     return tuple(Path(path) for path in paths)

@@ -4,6 +4,9 @@ Everything the analysis does follows from these two functions: an overall value 
 a breakdown is `reduce` of the sum by group, a bootstrap is `reduce(weights @ rows)` with all draws at once, a paired
 test swaps rows between two systems, a threshold curve is `reduce` over cumulative sums.
 
+A metric that is no function of sums (average precision over items) says so by `compute`, and every draw is computed
+from the rows and their weights.
+
 No row ever holds nan (0 x nan would spoil every draw): an undefined unit is 0 with 0 in its count column, and nan is
 born in `reduce` only.
 """
@@ -33,6 +36,7 @@ class Block(Protocol):
 
 Statistics: TypeAlias = Callable[..., Rows]
 Reduce: TypeAlias = Callable[..., NDArray[np.float64]]
+Compute: TypeAlias = Callable[..., NDArray[np.float64]]
 
 
 @dataclass(frozen=True)
@@ -67,6 +71,9 @@ class Metric:
     by_item: bool = True
     """Whether the value is also broken down by factors of items inside a unit (S-9)."""
     settings: Mapping[str, Any] = field(default_factory=dict)
+    compute: Compute | None = None
+    """For a metric that is no function of sums: `compute(rows[units, s], weights[draws, units]) -> value[draws]`, the
+    value of every draw of whole units. Its rows hold what each unit contributes as it is, and `reduce` is not used."""
 
     def bind(self, **settings: Any) -> Metric:
         """The same metric with its parameters fixed; settings it does not know are left out."""
@@ -79,7 +86,15 @@ class Metric:
 
     def of(self, rows: Rows) -> float:
         """The value of a whole table of rows."""
+        if self.compute is not None:
+            return float(self.drawn(rows, np.ones((1, len(rows))))[0])
         return float(self.value(rows.sum(axis=0)))
+
+    def drawn(self, rows: Rows, weights: Rows) -> NDArray[np.float64]:
+        """The value in every draw, where each unit counts as often as its weight says."""
+        if self.compute is not None:
+            return self.compute(rows, weights, **self.settings)
+        return self.value(weights @ rows)
 
 
 @dataclass(frozen=True)
@@ -133,6 +148,10 @@ class Scores:
     """What was found in the input and does not stop it: it is scored, and the warnings are kept."""
     parts: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     """By the name of the metric: what the value is made of (numerators, thresholds)."""
+    signatures: Mapping[str, str] = field(default_factory=dict)
+    """By the name of the metric: how exactly it was computed (tokeniser, smoothing, case, references, variant)."""
+    kept: Any = None
+    """What the task keeps for its own figures: the answers beside the truth."""
 
     def metric(self, name: str) -> Metric:
         """The metric of that name, with its settings."""

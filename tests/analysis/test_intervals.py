@@ -18,7 +18,7 @@ from basanite.analysis.intervals import (
     jackknife,
     values,
 )
-from basanite.analysis.resampling import weights
+from basanite.analysis.resampling import Portion, weights
 from basanite.analysis.results import Design
 from basanite.kernel import UnitRows
 
@@ -56,7 +56,9 @@ def test_an_interval_is_two_quantiles_of_values_recomputed_draw_by_draw():
 
 def test_the_jackknife_leaves_out_each_unit_in_turn():
     rows = counts(np.random.default_rng(3), 25).rows
-    assert jackknife(F1, rows) == pytest.approx([F1.of(np.delete(rows, place, axis=0)) for place in range(25)])
+    assert jackknife(F1, Portion(np.arange(25), rows, 25)) == pytest.approx(
+        [F1.of(np.delete(rows, place, axis=0)) for place in range(25)]
+    )
 
 
 def test_exact_bounds_are_those_of_scipy():
@@ -130,7 +132,9 @@ def test_bca_falls_back_when_the_jackknife_is_constant():
     square = metric("square", lambda sums: sums[..., 0] ** 2 - 3 * sums[..., 0], ("x",))
     values = np.tile([-1.0, 1.0], 20)
     rows = np.column_stack([values])
-    left_out = jackknife(metric("even", lambda sums: np.abs(sums[..., 0]), ("x",)), rows)
+    left_out = jackknife(
+        metric("even", lambda sums: np.abs(sums[..., 0]), ("x",)), Portion(np.arange(len(rows)), rows, len(rows))
+    )
     assert np.ptp(left_out) == 0
     lopsided = metric("lopsided", lambda sums: np.where(np.abs(sums[..., 0]) < 1.5, 0, sums[..., 0]), ("x",))
     assert "jackknife" in interval(lopsided, table(rows, ("x",)), BCA).flags[0]

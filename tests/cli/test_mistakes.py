@@ -24,7 +24,7 @@ MISUSE = {
     "a folder as list": (("validate", "clir", *ALPHA, "--documents", "key", "--queries", "key"), "key cannot be read"),
     "neither key nor lists": (("validate", "clir", *ALPHA), "Give --reference, or both --documents and --queries"),
     "one list only": (("validate", "clir", *ALPHA, *LISTS[:2]), "both --documents and --queries"),
-    "no reference": (("score", "clir", *ALPHA), "Missing option '--reference'"),
+    "no reference": (("score", "clir", *ALPHA), "clir is scored against a reference: give one (--reference)"),
     "an unknown task": (("score", "clri", *KEY, *ALPHA), "No task is called 'clri'. Did you mean 'clir'?"),
     "an unknown metric": ((*SCORE, "--metric", "aqvw"), "no metric 'aqvw'. Did you mean 'aqwv'?"),
     "an unknown command": (("scroe",), "There is no command 'scroe'. Did you mean 'score'?"),

@@ -24,7 +24,7 @@ def compare() -> Report:
 def hostile() -> dict[str, Report]:
     name = examples.HOSTILE
     return {
-        "score": analysis_report(examples.hostile_analysis(), (examples.hostile_chart(),)),
+        "score": analysis_report(examples.hostile_analysis(), (examples.hostile_chart(), examples.excerpts(name))),
         "compare": comparison_report(examples.comparison((name, "Umber", "Sienna"))),
         "validate": validation_report(examples.findings(), "clir"),
     }

@@ -9,7 +9,7 @@ from statistics import NormalDist
 import numpy as np
 
 from basanite.analysis.results import Analysis, Comparison, Design, Difference, Ranking, Value
-from basanite.figures import Axis, Chart, Figure, Mark, Table, Text
+from basanite.figures import Axis, Chart, Excerpt, Excerpts, Extract, Figure, Mark, Table, Text
 from basanite.kernel import Metric, Scores, UnitRows
 from basanite.problems import Findings, Problem
 
@@ -174,7 +174,14 @@ def points_chart() -> Chart:
 
 def figures() -> tuple[Figure, ...]:
     text = Text("Loss split", ("Of the 0.64 lost, 0.04 is calibration (best threshold minus submitted).",))
-    return (threshold_curves(), text, det_curve(), small_multiples())
+    return (threshold_curves(), text, det_curve(), small_multiples(), excerpts())
+
+
+def excerpts(word: str = "umber") -> Excerpts:
+    marked = Extract("Ochre", (("the ", ""), (word, "changed"), (" ", ""), ("hill", "added"), ("stone", "missing")))
+    return Excerpts(
+        f"Where they differ: {word}", word, (Excerpt(word, "+0.25", (Extract(word, ((word, ""),)), marked)),)
+    )
 
 
 def difference(first: str, second: str, size: float, verdict: str, **more: object) -> Difference:

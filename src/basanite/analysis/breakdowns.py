@@ -13,7 +13,7 @@ from itertools import chain, groupby
 import numpy as np
 
 from basanite.analysis.intervals import assess, carriers, tables_of
-from basanite.analysis.resampling import BLOCK, Frame, Job, Numbers, frame_of, portion_of
+from basanite.analysis.resampling import BLOCK, Frame, Job, Numbers, frame_of, is_additive, portion_of
 from basanite.analysis.results import Breakdowns, Design, Value
 from basanite.kernel import Metric, Rows, Scores, UnitRows
 
@@ -30,7 +30,8 @@ class Cell:
 
     def job(self, frame: Frame, columns: tuple[str, ...]) -> Job:
         """What is to be drawn for this level."""
-        return Job(portion_of(frame, self.rows, self.index), self.metrics, columns)
+        portion = portion_of(frame, self.rows, self.index, additive=is_additive(self.metrics))
+        return Job(portion, self.metrics, columns)
 
 
 def breakdowns(scores: Scores, design: Design) -> Breakdowns:

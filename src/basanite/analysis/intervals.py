@@ -13,7 +13,19 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-from basanite.analysis.resampling import BLOCK, Frame, Job, frame_of, portion_of, resampled, values_of
+from basanite.analysis.resampling import (
+    BLOCK,
+    Frame,
+    Job,
+    Portion,
+    drawn_values,
+    estimate,
+    frame_of,
+    is_additive,
+    portion_of,
+    resampled,
+    values_of,
+)
 from basanite.analysis.results import Design, Value
 from basanite.errors import SettingError
 from basanite.kernel import Metric, Rows, Scores, UnitRows
@@ -53,7 +65,7 @@ def values(scores: Scores, design: Design) -> dict[str, Value]:
         whole = tuple(metric for metric in metrics if metric.overall)
         if whole:
             frame = frame_of(table)
-            portion = replace(portion_of(frame, table.rows), redrawn=table.redrawn)
+            portion = replace(portion_of(frame, table.rows, additive=is_additive(whole)), redrawn=table.redrawn)
             found |= assess(frame, [Job(portion, whole, table.columns)], design)[0]
     return {
         metric.name: _labelled(scores, metric, found[metric.name]) for metric in scores.metrics if metric.name in found
@@ -62,17 +74,19 @@ def values(scores: Scores, design: Design) -> dict[str, Value]:
 
 def tables_of(scores: Scores) -> list[tuple[UnitRows, tuple[Metric, ...]]]:
     """The distinct tables of a system, each with the metrics that read it."""
-    groups: dict[int, list[Metric]] = {}
+    groups: dict[tuple[int, bool], list[Metric]] = {}
     tables = {metric.name: scores.tables[metric.name] for metric in scores.metrics if metric.name in scores.tables}
     for name, table in tables.items():
-        groups.setdefault(id(table.rows), []).append(scores.metric(name))
+        metric = scores.metric(name)
+        groups.setdefault((id(table.rows), metric.compute is None), []).append(metric)
     return [(tables[metrics[0].name], tuple(metrics)) for metrics in groups.values()]
 
 
 def interval(metric: Metric, table: UnitRows, design: Design) -> Value:
     """The value of one metric on one table, with its interval."""
     frame = frame_of(table)
-    return assess(frame, [Job(portion_of(frame, table.rows), (metric,), table.columns)], design)[0][metric.name]
+    portion = portion_of(frame, table.rows, additive=metric.compute is None)
+    return assess(frame, [Job(portion, (metric,), table.columns)], design)[0][metric.name]
 
 
 def assess(frame: Frame, jobs: Sequence[Job], design: Design) -> list[dict[str, Value]]:
@@ -85,8 +99,8 @@ def assess(frame: Frame, jobs: Sequence[Job], design: Design) -> list[dict[str, 
 
 def too_few(metric: Metric, job: Job) -> bool:
     """Whether there are too few drawn units, or too few that carry the value, for an interval (S-13)."""
-    rows = job.portion.rows
-    return len(rows) < FEWEST_UNITS or carriers(metric, rows, job.columns) < FEWEST_CARRIERS
+    few = job.portion.drawn < FEWEST_UNITS
+    return few or carriers(metric, job.portion.rows, job.columns) < FEWEST_CARRIERS
 
 
 def carriers(metric: Metric, rows: Rows, columns: Sequence[str]) -> int:
@@ -119,15 +133,19 @@ def tails_of(level: float) -> tuple[float, float]:
     return (1 - level) / 2, (1 + level) / 2
 
 
-def jackknife(metric: Metric, rows: Rows) -> Floats:
-    """The value without each row in turn.
+def jackknife(metric: Metric, portion: Portion) -> Floats:
+    """The value without each drawn thing in turn.
 
     >>> from basanite.kernel import Metric
     >>> mean = Metric("mean", "", "", "", len, lambda sums: sums[..., 0] / sums[..., 1])
-    >>> jackknife(mean, np.array([[1.0, 1], [2, 1], [6, 1]])).tolist()
+    >>> jackknife(mean, Portion(np.arange(3), np.array([[1.0, 1], [2, 1], [6, 1]]), 3)).tolist()
     [4.0, 3.5, 1.5]
     """
-    total = rows.sum(axis=0)
+    rows, total = portion.rows, portion.total
+    if metric.compute is not None:
+        things = np.unique(portion.members)
+        without = [drawn_values(metric, rows, (portion.members != thing)[None].astype(float)) for thing in things]
+        return np.concatenate(without)
     step = max(1, BLOCK // rows.shape[1])
     parts = [values_of(metric, total - rows[start : start + step]) for start in range(0, len(rows), step)]
     return np.concatenate(parts)
@@ -177,27 +195,27 @@ def _assessed(job: Job, enough: Iterable[bool], draws: Rows | None, design: Desi
     """The values of one job's metrics from their draws."""
     portion, found = job.portion, {}
     for number, (metric, ok) in enumerate(zip(job.metrics, enough, strict=True)):
-        estimate = float(values_of(metric, portion.total))
+        value = estimate(metric, portion)
         bounds = Span(None, None, (TOO_FEW,))
-        if not np.isfinite(estimate):
-            bounds = Span(None, None, (UNDEFINED,) if np.isnan(estimate) else ("infinite",))
+        if not np.isfinite(value):
+            bounds = Span(None, None, (UNDEFINED,) if np.isnan(value) else ("infinite",))
         elif ok and draws is not None:
-            bounds = _bounds(metric, job, estimate, draws[number], design)
-        found[metric.name] = Value(estimate, bounds.low, bounds.high, portion.units, bounds.undefined, bounds.flags)
+            bounds = _bounds(metric, job, value, draws[number], design)
+        found[metric.name] = Value(value, bounds.low, bounds.high, portion.units, bounds.undefined, bounds.flags)
     return found
 
 
-def _bounds(metric: Metric, job: Job, estimate: float, draws: Floats, design: Design) -> Span:
+def _bounds(metric: Metric, job: Job, value: float, draws: Floats, design: Design) -> Span:
     """The interval by the design's method; the exact binomial one where a share would have no width (S-13)."""
     flags: tuple[str, ...] = ()
     tails: tuple[float, float] | str = tails_of(design.level)
     if design.interval == "bca":
-        tails = bca_tails(estimate, draws[np.isfinite(draws)], jackknife(metric, job.portion.rows), design.level)
+        tails = bca_tails(value, draws[np.isfinite(draws)], jackknife(metric, job.portion), design.level)
     if isinstance(tails, str):
         flags, tails = (PERCENTILE_INSTEAD + tails,), tails_of(design.level)
-    found = span(estimate, draws, tails)
+    found = span(value, draws, tails)
     if found.flags == (NO_WIDTH,):
-        return _exact_span(metric, job, estimate, design.level, found)
+        return _exact_span(metric, job, value, design.level, found)
     return replace(found, flags=flags + found.flags)
 
 
@@ -231,4 +249,5 @@ def _shifted_tails(bias: float, acceleration: float, level: float) -> tuple[floa
 def _labelled(scores: Scores, metric: Metric, value: Value) -> Value:
     """The value with what its task says of it."""
     flags = (*scores.flags.get(metric.name, ()), *((OPTIMISTIC,) if metric.optimistic else ()), *value.flags)
-    return replace(value, flags=tuple(dict.fromkeys(flags)), parts=dict(scores.parts.get(metric.name, {})))
+    parts, signature = dict(scores.parts.get(metric.name, {})), scores.signatures.get(metric.name, "")
+    return replace(value, flags=tuple(dict.fromkeys(flags)), parts=parts, signature=signature)

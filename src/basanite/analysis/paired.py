@@ -14,6 +14,7 @@ from functools import cached_property
 
 import numpy as np
 
+from basanite.analysis import recomputed
 from basanite.analysis.intervals import NARROW, TOO_FEW, Floats, Span, span, tails_of, too_few
 from basanite.analysis.resampling import (
     BLOCK,
@@ -22,7 +23,10 @@ from basanite.analysis.resampling import (
     Numbers,
     Portion,
     all_signs,
+    cluster_sums,
+    estimate,
     frame_of,
+    is_additive,
     portion_of,
     resampled,
     sign_blocks,
@@ -79,6 +83,11 @@ class Contest:
         rest = abs(float(self.pulls.sum()) - self.observed)
         return self.first.metric.linear and rest <= NARROW * float(np.abs(self.pulls).sum())
 
+    @property
+    def summed(self) -> bool:
+        """Whether draws are made of sums of rows."""
+        return not self.linear and self.first.metric.compute is None
+
     @cached_property
     def moving(self) -> Numbers:
         """Which drawn units make a difference when swapped."""
@@ -121,7 +130,8 @@ def enter(systems: Iterable[tuple[str, UnitRows, tuple[Metric, ...]]], design: D
     groups: dict[tuple[str, int], list[tuple[str, UnitRows, Frame, Job]]] = {}
     for system, table, metrics in systems:
         frame = frame_of(table)
-        job = Job(replace(portion_of(frame, table.rows), redrawn=table.redrawn), metrics, table.columns)
+        portion = portion_of(frame, table.rows, additive=is_additive(metrics))
+        job = Job(replace(portion, redrawn=table.redrawn), metrics, table.columns)
         groups.setdefault(frame.key, []).append((system, table, frame, job))
     for group in groups.values():
         entries += _entered(group, design)
@@ -139,6 +149,11 @@ def contest(first: Entry, second: Entry) -> Contest:
     """Two systems lined up unit by unit; refused if they do not have the same units."""
     _check_units(first, second)
     gaps = first.portion.rows - second.portion.rows
+    if first.metric.compute is not None:
+        members = first.portion.members
+        by_thing = cluster_sums(np.abs(gaps), members)[1]
+        alone = recomputed.single_pulls(first.metric, (first.portion.rows, second.portion.rows), members)
+        return Contest(first, second, np.zeros(gaps.shape[1]), by_thing, alone)
     middle = (first.portion.total + second.portion.total) / 2
     return Contest(first, second, middle, gaps, pulls(first.metric, middle, gaps))
 
@@ -208,7 +223,7 @@ def _entered(group: Sequence[tuple[str, UnitRows, Frame, Job]], design: Design) 
     draws = resampled(group[0][2], jobs, draws=design.draws, seed=design.seed)
     for (system, table, frame, job), outcomes in zip(group, draws, strict=True):
         for metric, outcome in zip(job.metrics, outcomes, strict=True):
-            value = float(values_of(metric, job.portion.total))
+            value = estimate(metric, job.portion)
             yield Entry(system, metric, table, frame, job.portion, outcome, value)
 
 
@@ -223,31 +238,47 @@ def _certain(one: Contest, draws: int) -> float | None:
         return None
     patterns, step = all_signs(len(moving)), max(1, BLOCK // max(1, one.gaps.shape[1]))
     blocks = [patterns[start : start + step] for start in range(0, len(patterns), step)]
-    return sum(_exceeding(one, block @ one.pulls[moving], _sums(one, block)) for block in blocks) / len(patterns)
+    return sum(_exceeding(one, block @ one.pulls[moving], _split(one, block)) for block in blocks) / len(patterns)
 
 
-def _sums(one: Contest, patterns: Rows) -> dict[int, Rows]:
-    """The signed sums of both systems' rows over the units that move."""
-    return {} if one.linear else {id(rows): patterns @ rows[one.moving] for rows in one.rows}
+def _split(one: Contest, patterns: Rows) -> Floats:
+    """The difference in every split of the units that move."""
+    if one.linear:
+        return patterns @ one.pulls[one.moving]
+    if one.first.metric.compute is not None:
+        signs = np.ones((len(patterns), len(one.gaps)))
+        signs[:, one.moving] = patterns
+        return recomputed.apart(one.first.metric, one.rows, one.first.portion.members, signs)
+    first, second = (patterns @ rows[one.moving] for rows in one.rows)
+    return _apart(one.first.metric, one.middle, (first - second) / 2)
 
 
 def _sampled(contests: Sequence[Contest], draws: int, seed: int) -> list[float]:
     """p from random signs: the observed split is itself a possible draw, so never 0."""
     frame = contests[0].first.frame
     together = np.stack([one.pulls for one in contests], axis=1)
-    tables = {id(rows): rows for one in contests if not one.linear for rows in one.rows}
+    tables = {id(rows): rows for one in contests if one.summed for rows in one.rows}
     columns = sum(rows.shape[1] for rows in tables.values())
     exceeding = np.zeros(len(contests), dtype=np.int64)
     for block in sign_blocks(frame.size, draws=draws, seed=seed, kind=frame.kind, columns=columns // 4):
         shifts, sums = block @ together, {key: block @ rows for key, rows in tables.items()}
-        exceeding += [_exceeding(one, shifts[:, place], sums) for place, one in enumerate(contests)]
+        for place, one in enumerate(contests):
+            exceeding[place] += _exceeding(one, shifts[:, place], _drawn_apart(one, shifts[:, place], sums, block))
     return [float(count + 1) / (draws + 1) for count in exceeding]
 
 
-def _exceeding(one: Contest, shifts: Floats, sums: Mapping[int, Rows]) -> int:
+def _drawn_apart(one: Contest, shifts: Floats, sums: Mapping[int, Rows], signs: Rows) -> Floats:
+    """The difference in every draw of signs: the shifts themselves, from sums, or computed anew."""
+    if one.linear:
+        return shifts
+    if not one.summed:
+        return recomputed.apart(one.first.metric, one.rows, one.first.portion.members, signs)
+    first, second = (sums[id(rows)] for rows in one.rows)
+    return _apart(one.first.metric, one.middle, (first - second) / 2)
+
+
+def _exceeding(one: Contest, shifts: Floats, apart: Floats) -> int:
     """How many draws are as far apart as observed, in their own standard errors; undefined draws count too."""
-    first, second = (id(rows) for rows in one.rows)
-    apart = shifts if one.linear else _apart(one.first.metric, one.middle, (sums[first] - sums[second]) / 2)
     slack = NARROW * float(np.abs(one.pulls).sum())
     spread, own = _spread(one.pulls, shifts), _spread(one.pulls, one.pulls.sum())
     return int(np.count_nonzero(~((np.abs(apart) + slack) * own < abs(one.observed) * spread)))
@@ -305,10 +336,12 @@ def _bounds(one: Contest, design: Design) -> Span:
 def _unit_pulls(one: Contest) -> tuple[Sequence[str], Floats]:
     """The names of the units in order, and the pull of each, clusters taken apart."""
     first, second = one.first.table, one.second.table
-    if first.clusters is None:
+    if first.clusters is None:  # each unit is a thing of its own
         return sorted(first.units), one.pulls
-    gaps = first.rows[_by_name(first)] - second.rows[_by_name(second)]
-    return sorted(first.units), pulls(one.first.metric, one.middle, gaps)
+    pair = first.rows[_by_name(first)], second.rows[_by_name(second)]
+    if one.first.metric.compute is not None:
+        return sorted(first.units), recomputed.single_pulls(one.first.metric, pair, np.arange(len(first.units)))
+    return sorted(first.units), pulls(one.first.metric, one.middle, pair[0] - pair[1])
 
 
 def _dominant(one: Contest, units: Sequence[str], shares: Floats) -> str:

@@ -14,7 +14,7 @@ import numpy as np
 
 from basanite.analysis.intervals import Floats, jackknife
 from basanite.analysis.paired import Entry
-from basanite.analysis.resampling import values_of, weight_blocks, weighted_sums
+from basanite.analysis.resampling import drawn_values, weight_blocks
 from basanite.analysis.results import Design, Difference, Ranking
 from basanite.errors import SettingError
 from basanite.kernel import Metric, Rows
@@ -145,7 +145,7 @@ def _stepped_down(
 def _gaps(block: Rows, entries: Mapping[str, Entry], pairs: Sequence[tuple[Entry, Entry]]) -> Rows:
     """The difference of every pair in each draw of a block."""
     values = {
-        name: values_of(entry.metric, weighted_sums(block, entry.portion.members, entry.portion.rows))
+        name: drawn_values(entry.metric, entry.portion.rows, block[:, entry.portion.members])
         for name, entry in entries.items()
     }
     return np.stack([values[first.system] - values[second.system] for first, second in pairs], axis=1)
@@ -153,7 +153,7 @@ def _gaps(block: Rows, entries: Mapping[str, Entry], pairs: Sequence[tuple[Entry
 
 def _influence(entry: Entry) -> Floats:
     """How much each drawn unit moves the value: the value less that without it; undefined ones are 0."""
-    return np.nan_to_num(entry.value - jackknife(entry.metric, entry.portion.rows))
+    return np.nan_to_num(entry.value - jackknife(entry.metric, entry.portion))
 
 
 def _over(gaps: Floats, sums: Floats, squares: Floats, units: int) -> Floats:

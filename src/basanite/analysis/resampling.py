@@ -29,6 +29,8 @@ class Frame:
     kind: str
     size: int
     place: Numbers
+    rank: Numbers
+    """The place of each unit among all of them in the order of their names."""
 
     @property
     def key(self) -> tuple[str, int]:
@@ -45,6 +47,11 @@ class Portion:
     units: int
     redrawn: Redrawn | None = None
     """Where the rows themselves are uncertain: given a seed, a source of `rows[draws, members, s]` (S-18)."""
+
+    @property
+    def drawn(self) -> int:
+        """How many things are drawn: units, or clusters of them."""
+        return len(self.rows) if (np.diff(self.members) > 0).all() else len(np.unique(self.members))
 
     @property
     def total(self) -> Rows:
@@ -65,14 +72,18 @@ class Job:
 def frame_of(table: UnitRows) -> Frame:
     """The frame of a table: its units by name, or its clusters by the first name in each."""
     order = np.argsort(np.asarray(table.units, dtype=np.str_), kind="stable")
-    place = np.empty(len(order), dtype=np.int64)
+    place, rank = np.empty(len(order), dtype=np.int64), np.empty(len(order), dtype=np.int64)
+    rank[order] = np.arange(len(order))
     place[order] = np.arange(len(order)) if table.clusters is None else _by_appearance(table.clusters[order])
-    return Frame(table.unit, int(place.max()) + 1 if len(place) else 0, place)
+    return Frame(table.unit, int(place.max()) + 1 if len(place) else 0, place, rank)
 
 
-def portion_of(frame: Frame, rows: Rows, index: Numbers | None = None) -> Portion:
-    """The rows of some units (all, without `index`) as a portion of the frame."""
+def portion_of(frame: Frame, rows: Rows, index: Numbers | None = None, *, additive: bool = True) -> Portion:
+    """The rows of some units (all, without `index`) as a portion of the frame; as they are, if they do not add up."""
     place = frame.place if index is None else frame.place[index]
+    if not additive:
+        order = np.argsort(frame.rank if index is None else frame.rank[index])
+        return Portion(place[order], rows[order], len(rows))
     if (np.diff(place) > 0).all():  # in order and each alone: a large table need not be copied
         return Portion(place, rows, len(rows))
     return Portion(*cluster_sums(rows, place), len(rows))
@@ -158,7 +169,7 @@ def resampled(frame: Frame, jobs: Sequence[Job], *, draws: int, seed: int) -> li
     for block in weight_blocks(frame.size, draws=draws, seed=seed, kind=frame.kind, columns=columns):
         for job, source, outcome in zip(jobs, sources, outcomes, strict=True):
             rows = job.portion.rows if source is None else source(len(block))
-            outcome[:, start : start + len(block)] = _values(job, weighted_sums(block, job.portion.members, rows))
+            outcome[:, start : start + len(block)] = _values(job, block, rows)
         start += len(block)
     return outcomes
 
@@ -175,7 +186,30 @@ def values_of(metric: Metric, sums: Rows) -> Rows:
         return np.asarray(metric.value(sums), dtype=np.float64)
 
 
-def _values(job: Job, sums: Rows) -> Rows:
+def estimate(metric: Metric, portion: Portion) -> float:
+    """The metric's value of a whole portion."""
+    if metric.compute is None:
+        return float(values_of(metric, portion.total))
+    return float(drawn_values(metric, portion.rows, np.ones((1, len(portion.rows))))[0])
+
+
+def drawn_values(metric: Metric, rows: Rows, weights: Rows) -> Rows:
+    """The metric's value in every draw of weighted rows; a division by nothing gives nan without a warning."""
+    with np.errstate(all="ignore"):
+        return np.asarray(metric.drawn(rows, weights), dtype=np.float64)
+
+
+def is_additive(metrics: Sequence[Metric]) -> bool:
+    """Whether the rows of these metrics may be summed before they are drawn."""
+    return all(metric.compute is None for metric in metrics)
+
+
+def _values(job: Job, block: Rows, rows: Rows) -> Rows:
+    """The value of each metric in every draw of a block."""
+    if not is_additive(job.metrics):
+        weights = block[:, job.portion.members]
+        return np.stack([drawn_values(metric, rows, weights) for metric in job.metrics])
+    sums = weighted_sums(block, job.portion.members, rows)
     return np.stack([values_of(metric, sums) for metric in job.metrics])
 
 

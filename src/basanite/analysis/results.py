@@ -23,6 +23,8 @@ class Value:
     undefined: int = 0
     flags: tuple[str, ...] = ()
     parts: Mapping[str, float] = field(default_factory=dict)
+    signature: str = ""
+    """How exactly it was computed: variant, tokeniser, smoothing, case, references (T-10)."""
 
 
 Breakdowns = Mapping[str, Mapping[str, Mapping[str, Value]]]

@@ -15,8 +15,8 @@ from basanite.cli.options import (
     check_reports,
     example,
     guarded,
+    key_option,
     parsed_settings,
-    reference_option,
     settings_option,
     show_report,
     write_reports,
@@ -33,7 +33,7 @@ from basanite.tasks.threshold_advice import advise as advise_on
 @click.command(epilog=example("basanite advise clir --reference key/ --submission Alpha.tgz"))
 @click.argument("task")
 @click.option("--submission", type=PATH, required=True, help="The submission: a .tgz or a folder.")
-@reference_option(required=True)
+@key_option
 @click.option("--metadata", type=PATH, multiple=True, help="A table of factors; only checked here.")
 @click.option("--folds", type=click.IntRange(2, 100), help="Folds of queries. [default: 10]")
 @click.option(

@@ -34,7 +34,7 @@ from basanite.tasks import Inputs
 OF_SUBMISSIONS = (
     "task",
     "submissions",
-    "reference",
+    "references",
     "metadata",
     "queries",
     "judgements",
@@ -50,7 +50,7 @@ OF_SUBMISSIONS = (
 )
 @click.argument("task", required=False)
 @click.option("--submission", "submissions", multiple=True, metavar="[NAME=]PATH", help="Repeat it.")
-@reference_option(required=False)
+@reference_option
 @run_options
 @click.option(
     "--result",
@@ -73,7 +73,7 @@ def compare(
     ctx: click.Context,
     task: str | None,
     submissions: tuple[str, ...],
-    reference: Path | None,
+    references: tuple[Path, ...],
     metadata: tuple[Path, ...],
     queries: Path | None,
     judgements: tuple[str, ...],
@@ -93,7 +93,7 @@ def compare(
     """
     check_usage(ctx)
     check_reports(reports, [*(split_name(text)[1] for text in (*submissions, *results, *judgements))])
-    if results or task is None or reference is None:
+    if results or task is None:
         report = of_results(results, metrics, force=force)
     else:
         work = Work(
@@ -105,7 +105,7 @@ def compare(
             metrics=metrics,
             progress=Progress(),
         )
-        shared = Inputs(Path(), reference, None, queries, metadata)
+        shared = Inputs(Path(), None, None, queries, metadata).against(references)
         report = of_submissions(work, submissions, shared, judged_systems(judgements), json=as_json)
     write_reports(report, reports)  # first, for whoever reads our output may leave early
     show_report(report, json=as_json)
@@ -120,7 +120,7 @@ def check_usage(ctx: click.Context) -> None:
             raise click.UsageError(f"--result goes without these: {mixed}. A result is shown as it was made.")
     elif "force" in given:
         raise click.UsageError("--force goes with --result only: submissions are always scored alike.")
-    elif not {"task", "reference", "submissions"} <= given:
+    elif not {"task", "submissions"} <= given:
         raise click.UsageError("Give TASK, --reference and two --submission or more, or two --result or more.")
 
 

@@ -14,8 +14,8 @@ from basanite.cli.options import (
     check_reports,
     example,
     guarded,
+    key_option,
     parsed_settings,
-    reference_option,
     say,
     settings_option,
     show_report,
@@ -36,7 +36,7 @@ ONLY_HTML = "The page is HTML, so --out must end in .html."
 @click.command(epilog=example("basanite explore clir --reference key/ --submission Alpha.tgz --out errors.html"))
 @click.argument("task")
 @click.option("--submission", type=PATH, required=True, help="The submission: a .tgz or a folder.")
-@reference_option(required=True)
+@key_option
 @click.option("--metadata", type=PATH, multiple=True, help="A table of factors of documents or queries.")
 @click.option("--queries", type=PATH, help="The query pack: what each query asks for, its kind and domain.")
 @click.option("--domains", type=PATH, help="A DomainID key: tells false alarms in the right domain from others.")

@@ -25,7 +25,7 @@ Result = TypeVar("Result")
 PATH = click.Path(path_type=Path)
 SECONDS_BEFORE_PROGRESS = 0.5
 PLAIN_WIDTH = 120
-INPUTS = ("submission", "reference", "judgements", "queries", "metadata")
+INPUTS = ("submission", "references", "judgements", "queries", "metadata")
 
 
 def example(command: str) -> str:
@@ -59,9 +59,15 @@ def run_options(command: Command) -> Command:
     return command
 
 
-def reference_option(*, required: bool) -> Callable[[Command], Command]:
-    """Add `--reference`."""
-    return click.option("--reference", type=PATH, required=required, help="The key: a folder or a .tgz.")
+def key_option(command: Command) -> Command:
+    """Add `--reference` for commands that take one key."""
+    return click.option("--reference", type=PATH, required=True, help="The key: a folder or a .tgz.")(command)
+
+
+def reference_option(command: Command) -> Command:
+    """Add `--reference`, which may be repeated where items have several."""
+    text = "The truth: a folder, a .tgz or a file. Repeat it for further references of the same items."
+    return click.option("--reference", "references", type=PATH, multiple=True, help=text)(command)
 
 
 def parsed_settings(texts: Sequence[str]) -> dict[str, str]:

@@ -28,7 +28,7 @@ from basanite.tasks import Inputs
 @click.command(epilog=example("basanite score clir --reference key/ --submission Alpha.tgz --report alpha.html"))
 @click.argument("task")
 @click.option("--submission", type=PATH, required=True, help="The submission: a .tgz, a folder or one file.")
-@reference_option(required=True)
+@reference_option
 @click.option("--judgements", type=PATH, help="What judges said of the summaries (e2e): TSV or CSV.")
 @run_options
 @settings_option
@@ -36,7 +36,7 @@ from basanite.tasks import Inputs
 def score(
     task: str,
     submission: Path,
-    reference: Path,
+    references: tuple[Path, ...],
     metadata: tuple[Path, ...],
     queries: Path | None,
     judgements: Path | None,
@@ -60,7 +60,7 @@ def score(
         metrics=metrics,
         progress=progress,
     )
-    inputs = Inputs(submission, reference, None, queries, metadata, judgements)
+    inputs = Inputs(submission, None, None, queries, metadata, judgements).against(references)
     analysis = guarded(lambda: work.analysis(inputs), json=as_json)
     progress.close()
     report = spine.report(work.task, analysis)

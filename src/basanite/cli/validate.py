@@ -19,7 +19,7 @@ from basanite.tasks import Inputs
 )
 @click.argument("task")
 @click.option("--submission", type=PATH, required=True, help="The submission: a .tgz, a folder or one file.")
-@click.option("--reference", type=PATH, help="The key, if you have it.")
+@click.option("--reference", "references", type=PATH, multiple=True, help="The truth, if you have it.")
 @click.option("--documents", type=PATH, help="The pack's list of documents, one a line (without a key).")
 @click.option("--queries", type=PATH, help="The pack's list of queries, one a line (without a key).")
 @click.option("--metadata", type=PATH, multiple=True, help="A table of factors to check as well.")
@@ -32,7 +32,7 @@ from basanite.tasks import Inputs
 def validate(
     task: str,
     submission: Path,
-    reference: Path | None,
+    references: tuple[Path, ...],
     documents: Path | None,
     queries: Path | None,
     metadata: tuple[Path, ...],
@@ -46,7 +46,8 @@ def validate(
     """Find all problems of a submission to TASK. Exit code 0: valid; 1: not."""
     progress = Progress()
     work = Work(task, parsed_settings(settings), workers=workers, progress=progress)
-    findings = work.findings(Inputs(submission, reference, documents, queries, metadata, judgements), every=every)
+    inputs = Inputs(submission, None, documents, queries, metadata, judgements).against(references)
+    findings = work.findings(inputs, every=every)
     progress.close()
     show_findings(findings, task, json=as_json)
     if repaired is not None:

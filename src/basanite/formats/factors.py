@@ -7,7 +7,7 @@ import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from basanite.formats.bounded import read_bounded
 from basanite.problems import Findings, Problem, shortened
 
-Subject = Literal["document", "query"]
-SUBJECTS: tuple[Subject, ...] = ("document", "query")
+SUBJECTS = ("document", "query")
 TABLE_BYTES = 256 * 2**20
 
 
@@ -24,7 +23,7 @@ TABLE_BYTES = 256 * 2**20
 class FactorTable:
     """What is known about documents or queries: for each factor, the level of each of them."""
 
-    subject: Subject
+    subject: str
     file: str
     levels: Mapping[str, Mapping[str, str]]
     """By factor, then by the name of the document or query."""
@@ -35,9 +34,11 @@ class FactorTable:
         return np.array([known.get(name, "") for name in names], dtype=np.str_)
 
 
-def read_factor_tables(paths: Sequence[Path], findings: Findings) -> list[FactorTable]:
+def read_factor_tables(
+    paths: Sequence[Path], findings: Findings, subjects: Sequence[str] = SUBJECTS
+) -> list[FactorTable]:
     """Read several metadata tables; two that tell the same factor of the same things are a problem."""
-    tables = [table for path in paths if (table := read_factors(path, findings)) is not None]
+    tables = [table for path in paths if (table := read_factors(path, findings, subjects)) is not None]
     told: dict[tuple[str, str], str] = {}
     for table in tables:
         for factor in table.levels:
@@ -48,20 +49,20 @@ def read_factor_tables(paths: Sequence[Path], findings: Findings) -> list[Factor
     return tables
 
 
-def read_factors(path: Path, findings: Findings) -> FactorTable | None:
+def read_factors(path: Path, findings: Findings, subjects: Sequence[str] = SUBJECTS) -> FactorTable | None:
     """Read one metadata table; what is wrong with it becomes problems of the metadata (M73)."""
     report = _Report(path.name, findings)
     rows = _rows(_text(path), report)
     if rows is None:
         return None
     if not rows:
-        report.add(1, None, "", "the table is empty", "write a header line and one line for each document or query")
+        report.add(1, None, "", "the table is empty", "write a header line and one line for each thing described")
         return None
     header = [cell.strip() for cell in rows[0].cells]
-    subject = next((name for name in SUBJECTS if header and header[0].lower() == name), None)
+    subject = next((name for name in subjects if header and header[0].lower() == name), None)
     if subject is None:
-        fix = "call the first column `document` or `query`"
-        report.add(1, 1, header[0] if header else "", "the first column names neither documents nor queries", fix)
+        fix = f"call the first column {' or '.join(f'`{name}`' for name in subjects)}"
+        report.add(1, 1, header[0] if header else "", "the first column does not say what the table is about", fix)
         return None
     if len(set(header)) < len(header) or "" in header:
         report.add(1, None, ", ".join(header), "column names are empty or repeated", "give each column its own name")

@@ -20,7 +20,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from basanite import __version__
-from basanite.figures import Cell, Chart, Figure, Image, Table
+from basanite.figures import Cell, Chart, Excerpts, Figure, Image, Table
 from basanite.reports import charts, theme
 from basanite.reports.json_output import plain
 from basanite.reports.model import Report, Section
@@ -121,6 +121,8 @@ def _shown(figure: Figure, anchor: str) -> Shown:
         return Shown(figure, anchor, "facts" if figure.columns == ("Setting", "Value") else "table", figure)
     if isinstance(figure, Image):
         return Shown(figure, anchor, "image", source=_source(figure))
+    if isinstance(figure, Excerpts):
+        return Shown(figure, anchor, "excerpts")
     return Shown(figure, anchor, "text")
 
 

@@ -143,7 +143,8 @@ def _value(value: Value) -> dict[str, Any]:
         "flags": list(value.flags),
         "parts": dict(value.parts),
     }
-    return {**entry, **_said(value)}
+    signed = {"signature": value.signature} if value.signature else {}
+    return {**entry, **signed, **_said(value)}
 
 
 def _said(value: Value) -> dict[str, Any]:

@@ -115,6 +115,7 @@ def _value(data: Mapping[str, Any]) -> Value:
         undefined=int(_number(data["undefined"])),
         flags=tuple(map(_text, data["flags"])),
         parts={_text(name): _bound(part, infinite.get(name), math.nan) for name, part in data["parts"].items()},
+        signature=_text(data.get("signature", "")),
     )
 
 
@@ -149,6 +150,7 @@ def _made_by(result: Result) -> Iterator[tuple[str, str]]:
         name, _, value = part.partition(":")
         yield name, value
     yield "task", result.task
+    yield from ((f"signature of {name}", value.signature) for name, value in result.values.items() if value.signature)
     yield "reference", result.digests.get("reference", "unknown")
 
 

@@ -160,8 +160,11 @@ def how_computed(analysis: Analysis, facts: Facts) -> tuple[Figure, ...]:
 
 def metrics_table(analysis: Analysis) -> Table:
     """What each metric is, which way is better and who defined it."""
-    rows = tuple((m.name, m.summary, DIRECTIONS[m.best], m.citation) for m in analysis.scores.metrics)
-    return Table("What each metric is", ("Metric", "Meaning", "Better", "Citation"), rows)
+    metrics, signatures = analysis.scores.metrics, analysis.scores.signatures
+    columns = ("Metric", "Meaning", "Better", "Citation", *(("Signature",) if signatures else ()))
+    signed = [(signatures.get(metric.name, ""),) if signatures else () for metric in metrics]
+    rows = [(m.name, m.summary, DIRECTIONS[m.best], m.citation, *s) for m, s in zip(metrics, signed, strict=True)]
+    return Table("What each metric is", columns, tuple(rows))
 
 
 def warnings_section(warnings: Sequence[Problem]) -> Section:

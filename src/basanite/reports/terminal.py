@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table as Grid
 from rich.text import Text as Words
 
-from basanite.figures import Cell, Chart, Figure, Image, Table, Text
+from basanite.figures import Cell, Chart, Excerpt, Excerpts, Figure, Image, Table, Text
 from basanite.problems import visible
 from basanite.reports.model import Report
 from basanite.reports.outputs import Output
@@ -18,6 +18,9 @@ from basanite.reports.wording import number
 
 ROWS_SHOWN = 40
 PLAIN_WIDTH = 120
+EXCERPTS_SHOWN = 5
+MARKS = {"": ("", "", ""), "added": ("[+", "+]", "green"), "missing": ("[-", "-]", "red")}
+MARKS["changed"] = ("[~", "~]", "yellow")
 
 
 def show(report: Report, console: Console, *, brief: bool = False) -> None:
@@ -58,9 +61,24 @@ def _show_figure(figure: Figure, console: Console) -> None:
         console.print(_words(f"{figure.title}. {figure.summary}"))
         if figure.kind == "bars":
             _show_table(figure.data, console)
+    elif isinstance(figure, Excerpts):
+        console.print(_words(f"{figure.title}. {figure.summary}"))
+        for entry in figure.entries[:EXCERPTS_SHOWN]:
+            _show_excerpt(entry, console)
     else:
         for line in _lines(figure):
             console.print(_words(line))
+
+
+def _show_excerpt(entry: Excerpt, console: Console) -> None:
+    """A unit with its texts; the marks are written, so that they are there without colours too."""
+    console.print(_words(f"{entry.name}  {entry.note}", "bold"))
+    for extract in entry.extracts:
+        line = _words(f"  {extract.label}: ", "dim")
+        for text, mark in extract.pieces:
+            before, after, style = MARKS[mark]
+            line.append_text(_words(f"{before}{text}{after}", style))
+        console.print(line)
 
 
 def _lines(figure: Text | Image) -> Iterator[str]:

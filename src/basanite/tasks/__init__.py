@@ -6,9 +6,9 @@ submission piece by piece; `spine` drives it. Everything after that (intervals, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -31,6 +31,12 @@ class Inputs:
     metadata: tuple[Path, ...] = ()
     judgements: Path | None = None
     human: Path | None = None
+    more_references: tuple[Path, ...] = ()
+    """Further references of the same items (translations by other people)."""
+
+    def against(self, references: Sequence[Path]) -> Inputs:
+        """The same inputs with these references, of which there may be none."""
+        return replace(self, reference=next(iter(references), None), more_references=tuple(references[1:]))
 
 
 @dataclass(frozen=True)
@@ -93,6 +99,10 @@ class Task:
     settings: tuple[Setting, ...] = ()
     figures: Callable[[Analysis], tuple[Figure, ...]] = no_figures
     compared_figures: Callable[[Comparison], tuple[Figure, ...]] = no_compared_figures
+    needs_reference: bool = True
+    """Whether there is nothing to score without a reference."""
+    several_references: bool = False
+    """Whether the same items may have several references, in files of their own."""
     depth: int = 1
     """How deep the files of a submission lie: 1 at top level, 2 in folders."""
 

@@ -1,0 +1,1 @@
+"""Simulated campaigns, a file for each family: `SIMULATORS` by `Metric.family`."""

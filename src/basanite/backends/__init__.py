@@ -1,0 +1,1 @@
+"""Array backends that need an extra, found by entry point only."""

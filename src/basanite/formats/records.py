@@ -1,0 +1,223 @@
+"""Tables in the formats people already have (JSON lines, CSV, TSV, Parquet, plain text), as columns with line numbers.
+
+Nothing is judged here but whether these are bytes of that format: a record that cannot be read is a problem with its
+place, and the others are kept. What columns must hold is for `items` and the tasks to say.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from basanite.formats.archives.members import Digest, member_digest
+from basanite.formats.bounded import read_bounded
+from basanite.formats.summaries.strict_json import parse
+from basanite.problems import Findings, Problem, Where, shortened
+
+LARGEST = 2 << 30
+LINE_BYTES = 16 << 20
+COLUMNS = 5_000
+JSON_LINES = (".jsonl", ".ndjson")
+TABLES = (".csv", ".tsv", ".tab")
+PARQUET = (".parquet", ".pq")
+
+
+class _Absent:
+    """Stands in a column for what an object does not say."""
+
+    def __repr__(self) -> str:
+        return "absent"
+
+
+ABSENT = _Absent()
+
+
+@dataclass(frozen=True)
+class Records:
+    """The rows of one file by column, and the line that each row began on (for Parquet: its number)."""
+
+    file: str
+    lines: Sequence[int]
+    columns: Mapping[str, Sequence[Any]]
+    digest: str
+
+    def __len__(self) -> int:
+        return len(self.lines)
+
+    def fields(self, row: int) -> dict[str, Any]:
+        """What one record says; an empty cell of a table is None, what an object does not say is not there."""
+        cells = ((name, column[row]) for name, column in self.columns.items())
+        return {name: cell for name, cell in cells if cell is not ABSENT}
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a file stands in a run: which input it is, and by which rule its faults go."""
+
+    where: Where
+    rule: str
+
+    def problem(self, file: str, line: int | None, message: str, fix: str, found: Any = "", **more: Any) -> Problem:
+        """A problem of this file."""
+        text = found if isinstance(found, bytes | str) else repr(found)
+        return Problem(self.rule, file, line, None, message, fix, shortened(text), where=self.where, **more)
+
+
+def read_records(path: Path, place: Place, findings: Findings) -> Records | None:
+    """The records of a file, by its ending: `.jsonl`, `.csv`, `.tsv`, `.parquet`; None if there is no table in it."""
+    data = read_bounded(path, LARGEST)
+    suffix = path.suffix.lower()
+    if suffix in JSON_LINES:
+        found = _json_lines(path.name, data, place, findings)
+    elif suffix in PARQUET:
+        found = _parquet(path.name, data, place, findings)
+    elif suffix in TABLES:
+        found = _delimited(path.name, data, place, findings)
+    else:
+        fix = "give a .jsonl, .csv, .tsv or .parquet file"
+        findings.add(place.problem(path.name, None, f"files ending in {path.suffix!r} are not read here", fix))
+        return None
+    if found is None:
+        return None
+    return Records(path.name, *found, digest_of([(path.name, data)]))
+
+
+def read_lines(path: Path, place: Place, findings: Findings) -> Records:
+    """The lines of a plain text, one record each: a column `text`, and `id` with the number of the line."""
+    data = read_bounded(path, LARGEST)
+    texts = list(_texts(path.name, data, place, findings))
+    numbers = [number for number, _ in texts]
+    columns = {"id": [str(number) for number in numbers], "text": [text for _, text in texts]}
+    return Records(path.name, numbers, columns, digest_of([(path.name, data)]))
+
+
+def digest_of(files: Sequence[tuple[str, bytes]]) -> str:
+    """The digest of one or more files, as of an archive that holds them."""
+    digest = Digest()
+    for name, data in files:
+        digest.add(name, len(data), member_digest(data))
+    return digest.value()
+
+
+def joined_digest(digests: Sequence[str]) -> str:
+    """One digest for several inputs; that of a single one is itself."""
+    if len(digests) == 1:
+        return digests[0]
+    return digest_of([(str(number), digest.encode()) for number, digest in enumerate(digests)])
+
+
+def _texts(file: str, data: bytes, place: Place, findings: Findings) -> Iterator[tuple[int, str]]:
+    """Lines with their numbers; a byte order mark and carriage returns at the end are no part of them."""
+    for number, raw in enumerate(_split(data), start=1):
+        if b"\0" in raw or len(raw) > LINE_BYTES:
+            fault = "a NUL byte" if b"\0" in raw else f"{len(raw)} bytes in one line"
+            findings.add(place.problem(file, number, f"{fault}: this is no line of text", "give UTF-8 text", raw))
+            continue
+        try:
+            yield number, raw.decode("utf-8")
+        except UnicodeDecodeError as error:
+            message = f"byte {error.start + 1} of the line is not UTF-8"
+            findings.add(place.problem(file, number, message, "save the file as UTF-8", raw[error.start :]))
+
+
+def _split(data: bytes) -> list[bytes]:
+    lines = data.removeprefix(b"\xef\xbb\xbf").split(b"\n")
+    if lines and lines[-1] == b"":
+        lines.pop()
+    return [line.removesuffix(b"\r") for line in lines]
+
+
+Found = tuple[Sequence[int], Mapping[str, Sequence[Any]]]
+
+
+def _json_lines(file: str, data: bytes, place: Place, findings: Findings) -> Found | None:
+    """One object a line; blank lines are passed over."""
+    rows: list[tuple[int, dict[str, Any]]] = []
+    for number, raw in enumerate(_split(data), start=1):
+        if raw.strip():
+            parsed = parse(raw, limit=LINE_BYTES, rule=place.rule)
+            if parsed.fault:
+                fault = Problem(parsed.rule, file, number, None, parsed.fault, "write one JSON object a line")
+                findings.add(_at(fault, place, raw, parsed.column))
+            elif not isinstance(parsed.value, dict):
+                findings.add(place.problem(file, number, "no object", 'write one object a line, like {"id": "1"}', raw))
+            else:
+                rows.append((number, parsed.value))
+    return _columns(file, rows, place, findings)
+
+
+def _at(problem: Problem, place: Place, raw: bytes, column: int | None) -> Problem:
+    return Problem(
+        problem.rule,
+        problem.file,
+        problem.line,
+        None,
+        problem.message,
+        problem.fix,
+        shortened(raw),
+        column,
+        where=place.where,
+    )
+
+
+def _columns(file: str, rows: Sequence[tuple[int, dict[str, Any]]], place: Place, findings: Findings) -> Found | None:
+    names = list(dict.fromkeys(name for _, row in rows for name in row))
+    if len(names) > COLUMNS:
+        message = f"{len(names)} different names of properties"
+        findings.add(place.problem(file, None, message, f"use at most {COLUMNS}, the same in every line"))
+        return None
+    columns = {name: [ABSENT if row.get(name) is None else row[name] for _, row in rows] for name in names}
+    return [number for number, _ in rows], columns
+
+
+def _delimited(file: str, data: bytes, place: Place, findings: Findings) -> Found | None:
+    """A header line and one record a row; an empty cell is None."""
+    text = "\n".join(line for _, line in _texts(file, data, place, findings))
+    header, *rows = _cells(file, text, place, findings) or [(1, [])]
+    names = [name.strip() for name in header[1]]
+    if not names or "" in names or len(set(names)) < len(names) or len(names) > COLUMNS:
+        message = f"column names are missing, empty, repeated, or more than {COLUMNS}"
+        findings.add(place.problem(file, 1, message, "write a header line, a name for each column", ", ".join(names)))
+        return None
+    whole = [row for row in rows if _fits(file, row, len(names), place, findings)]
+    columns = {name: [cells[at] or None for _, cells in whole] for at, name in enumerate(names)}
+    return [line for line, _ in whole], columns
+
+
+def _cells(file: str, text: str, place: Place, findings: Findings) -> list[tuple[int, list[str]]]:
+    """Rows with the lines they begin on, as far as they can be read; tabs need no quotes."""
+    tabs = "\t" in text.partition("\n")[0]
+    lines = io.StringIO(text, newline="")
+    reader = csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE) if tabs else csv.reader(lines, strict=True)
+    rows: list[tuple[int, list[str]]] = []
+    line = 1
+    try:
+        for cells in reader:
+            rows.append((line, cells))
+            line = reader.line_num + 1
+    except csv.Error as error:
+        findings.add(place.problem(file, line, f"the table cannot be read: {error}", "close every quote"))
+    return rows
+
+
+def _fits(file: str, row: tuple[int, list[str]], width: int, place: Place, findings: Findings) -> bool:
+    line, cells = row
+    if len(cells) not in (0, width):
+        message = f"{len(cells)} cells under {width} column names"
+        findings.add(place.problem(file, line, message, f"write {width} cells", ", ".join(cells)))
+    return len(cells) == width
+
+
+def _parquet(file: str, data: bytes, place: Place, findings: Findings) -> Found | None:
+    import polars  # here, because it is slow to load and most files are text
+
+    try:
+        frame = polars.read_parquet(io.BytesIO(data))
+    except (polars.exceptions.PolarsError, OSError, ValueError, OverflowError) as error:
+        findings.add(place.problem(file, None, f"no Parquet file: {shortened(str(error))}", "write it again"))
+        return None
+    return range(1, len(frame) + 1), {name: frame[name].to_list() for name in frame.columns}

@@ -1,0 +1,99 @@
+"""Terms and statements: the formal side of reading, as values that are equal only if they are the same RDF term.
+
+A literal keeps its text and its datatype, so `1`, `01` and `true` are three different terms; values are compared by
+built-ins only. (In Python `1 == True`, which would unify a count with a truth value.) A statement's id is a hash of
+its N-Triples line, so one statement has one id in every document.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import TypeAlias
+
+XSD = "http://www.w3.org/2001/XMLSchema#"
+RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+
+ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Iri:
+    """A name in the world: a class, a property, an entity."""
+
+    value: str
+
+    def __hash__(self) -> int:
+        return hash(self.value)  # the text remembers its hash; terms are looked up all the time
+
+    def __str__(self) -> str:
+        return f"<{self.value}>"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Node:
+    """A thing without a name of its own (a blank node), known by a label inside its document."""
+
+    label: str
+
+    def __hash__(self) -> int:
+        return hash(self.label)
+
+    def __str__(self) -> str:
+        return f"_:{self.label}"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Literal:
+    """A value as it was written, with its datatype and, for text in a language, the language."""
+
+    lexical: str
+    datatype: str = XSD + "string"
+    language: str = ""
+
+    def __hash__(self) -> int:
+        return hash(self.lexical)
+
+    def __str__(self) -> str:
+        quoted = '"' + "".join(ESCAPES.get(char, char) for char in self.lexical) + '"'
+        if self.language:
+            return f"{quoted}@{self.language}"
+        return quoted if self.datatype == XSD + "string" else f"{quoted}^^<{self.datatype}>"
+
+
+Term: TypeAlias = Iri | Node | Literal
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A subject, a property and an object: what a text says, or what follows from it."""
+
+    subject: Iri | Node
+    predicate: Iri
+    object: Term
+
+    def __str__(self) -> str:
+        return f"{self.subject} {self.predicate} {self.object} ."
+
+    @property
+    def id(self) -> str:
+        """The hash of the N-Triples line.
+
+        >>> Statement(Iri("urn:g"), Iri("urn:periods"), integer(5)).id[:12]
+        'bc395f2cd332'
+        """
+        return hashlib.sha256(str(self).encode()).hexdigest()
+
+
+def integer(number: int) -> Literal:
+    """A whole number as a literal."""
+    return Literal(str(number), XSD + "integer")
+
+
+def boolean(truth: bool) -> Literal:
+    """A truth value as a literal.
+
+    >>> str(boolean(True))
+    '"true"^^<http://www.w3.org/2001/XMLSchema#boolean>'
+    """
+    return Literal("true" if truth else "false", XSD + "boolean")

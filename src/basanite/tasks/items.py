@@ -1,0 +1,228 @@
+"""Tasks whose submission is one file of items with ids: read both sides, line them up, hand them to the task's count.
+
+A task says how to read either side and what to count; ids, factors, clusters and digests are the same for all of
+them. How to make one:
+
+    SPEC = ItemSpec(
+        name="speech", unit="utterance", rule="T-6", clusters=("speaker", "recording"),
+        read_reference=..., read_submission=..., count=...,
+    )
+    TASK = Task(name="speech", ..., open=opener(SPEC))
+
+`count(pairs, settings)` gets the items side by side, in the order of the reference, and gives a `Counted`: the bound
+metrics, a `Rows` table for each of them (`pairs.table(columns, rows)` makes one; metrics with the same statistics
+share one table), and what else must be said: notes, flags, parts, signatures, and what the task keeps for figures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from basanite.formats.factors import FactorTable, read_factor_tables
+from basanite.formats.items import MOST_LEVELS, Items
+from basanite.formats.records import Place
+from basanite.kernel import LevelRows, Metric, Rows, Scores, UnitRows
+from basanite.problems import Findings
+from basanite.tasks import Inputs
+
+ID = "id"
+Settings = Mapping[str, Any]
+ReadReference = Callable[[Sequence[Path], Settings, Findings], Items | None]
+ReadSubmission = Callable[[Path, Settings, Findings], Items | None]
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """The truth and the answers of one system, item by item."""
+
+    unit: str
+    units: tuple[str, ...]
+    references: tuple[Any, ...]
+    answers: tuple[Any, ...]
+    columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Further columns of the reference, one cell for each item."""
+
+    def table(
+        self, columns: Sequence[str], rows: Rows, levels: Mapping[str, Mapping[str, LevelRows]] | None = None
+    ) -> UnitRows:
+        """A table of these items; `levels` are rows of parts of an item (classes, targets)."""
+        return UnitRows(self.unit, self.units, tuple(columns), np.asarray(rows, dtype=np.float64), levels=levels or {})
+
+
+@dataclass(frozen=True)
+class Counted:
+    """What a task found: its metrics with their settings, a table for each, and what must be said beside them."""
+
+    metrics: tuple[Metric, ...]
+    tables: Mapping[str, UnitRows]
+    """By the name of the metric."""
+    notes: tuple[str, ...] = ()
+    flags: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    parts: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    signatures: Mapping[str, str] = field(default_factory=dict)
+
+
+Count = Callable[[Pairs, Settings], Counted]
+
+
+@dataclass(frozen=True)
+class ItemSpec:
+    """What only the task knows: how its files are read, what is counted, and what moves together in a draw."""
+
+    name: str
+    unit: str
+    rule: str
+    primary: str
+    read_reference: ReadReference
+    read_submission: ReadSubmission
+    count: Count
+    clusters: tuple[str, ...] = ()
+    """Columns that may name the cluster of an item; the first that the reference has is the one (S-10)."""
+    id_name: str = ID
+    """What a table of metadata calls the items."""
+    check: Callable[[Pairs, Settings, Findings], None] = lambda pairs, settings, findings: None
+    """What can only be told of answer and truth side by side (lengths, ranges)."""
+
+
+class ItemRun:
+    """One submission on its way from a file to rows."""
+
+    def __init__(
+        self,
+        spec: ItemSpec,
+        inputs: Inputs,
+        settings: Settings,
+        reference: Items | None,
+        tables: Sequence[FactorTable],
+        limit: int | None = None,
+    ) -> None:
+        self.spec, self.inputs, self.settings = spec, inputs, settings
+        self.reference, self.tables, self._limit = reference, tables, limit
+        self.answers: Items | None = None
+
+    def pieces(self, findings: Findings) -> Iterator[Path]:
+        """The one file of the submission."""
+        yield self.inputs.submission
+
+    def examine(self, piece: Path) -> tuple[Items | None, Findings]:
+        """Read it."""
+        found = Findings(self._limit)
+        return self.spec.read_submission(piece, self.settings, found), found
+
+    def take(self, examined: tuple[Items | None, Findings], findings: Findings) -> None:
+        """Keep what was read."""
+        self.answers = examined[0]
+        findings.merge(examined[1])
+
+    def close(self, findings: Findings) -> None:
+        """Check that every item is answered, and nothing else is."""
+        if self.answers is None or (self.reference is None and self.inputs.reference is not None):
+            return
+        place = Place("submission", self.spec.rule)
+        if not self.answers.ids:
+            findings.add(place.problem(self.answers.file, None, "there is no item in it", "write one record an item"))
+        elif self.reference is not None:
+            _check_ids(self.reference, self.answers, place, findings)
+        if findings.valid:
+            self.spec.check(self.pairs(), self.settings, findings)
+
+    def pairs(self) -> Pairs:
+        """Truth and answers side by side, in the order of the reference (of the answers where there is none)."""
+        answers = self.answers
+        assert answers is not None  # only a valid submission is scored
+        if self.reference is None:
+            return Pairs(self.spec.unit, answers.ids, (None,) * len(answers.ids), answers.content, answers.columns)
+        by_id = dict(zip(answers.ids, answers.content, strict=True))
+        truth = self.reference
+        given = tuple(by_id[name] for name in truth.ids)
+        return Pairs(self.spec.unit, truth.ids, truth.content, given, truth.columns)
+
+    def scores(self, system: str) -> Scores:
+        """The rows of every metric, with factors and clusters."""
+        pairs = self.pairs()
+        counted = self.spec.count(pairs, self.settings)
+        cluster = next((name for name in self.spec.clusters if any(pairs.columns.get(name, ()))), None)
+        factors, clusters = self._factors(pairs, cluster), _clusters(pairs.columns, cluster)
+        made = {id(t): replace(t, factors=factors, clusters=clusters) for t in counted.tables.values()}
+        moved = (f"draws move whole clusters: items of one {cluster} stay together",) if cluster else ()
+        return Scores(
+            task=self.spec.name,
+            system=system,
+            metrics=counted.metrics,
+            tables={name: made[id(table)] for name, table in counted.tables.items()},
+            primary=self.spec.primary,
+            settings=dict(self.settings),
+            digests=self._digests(),
+            notes=(*counted.notes, *moved),
+            flags=counted.flags,
+            parts=counted.parts,
+            signatures=counted.signatures,
+            kept=pairs,
+        )
+
+    def _digests(self) -> dict[str, str]:
+        sides = {"submission": self.answers, "reference": self.reference}
+        return {name: side.digest for name, side in sides.items() if side is not None}
+
+    def _factors(self, pairs: Pairs, cluster: str | None) -> dict[str, NDArray[np.str_]]:
+        """Short columns of the reference, and those of the metadata, which may describe items or their clusters."""
+        own = {
+            name: np.array(cells, dtype=np.str_)
+            for name, cells in pairs.columns.items()
+            if name not in (cluster, *self.spec.clusters) and 1 < len(set(cells)) <= MOST_LEVELS
+        }
+        return {**own, **dict(_described(pairs, self.tables, self.spec.id_name))}
+
+
+def opener(spec: ItemSpec) -> Callable[[Inputs, Settings, Findings, Executor | None], ItemRun | None]:
+    """The `open` of a task made from its spec."""
+
+    def open_items(
+        inputs: Inputs, settings: Settings, findings: Findings, executor: Executor | None = None
+    ) -> ItemRun | None:
+        reference = None
+        if inputs.reference is not None:
+            paths = (inputs.reference, *inputs.more_references)
+            reference = spec.read_reference(paths, settings, findings)
+            if reference is not None and not reference.ids:
+                place = Place("reference", spec.rule)
+                findings.add(place.problem(reference.file, None, "there is no item in it", "write one record an item"))
+            if reference is None or not findings.valid:
+                return None
+        tables = read_factor_tables(inputs.metadata, findings, (spec.id_name, *spec.clusters))
+        return ItemRun(spec, inputs, settings, reference, tables, findings.limit)
+
+    return open_items
+
+
+def _check_ids(reference: Items, answers: Items, place: Place, findings: Findings) -> None:
+    known, given = set(reference.ids), set(answers.ids)
+    for name, line in zip(answers.ids, answers.lines, strict=True):
+        if name not in known:
+            findings.add(place.problem(answers.file, line, f"no item is called {name!r}", "leave it out", name))
+    for name in reference.ids:
+        if name not in given:
+            message = f"item {name!r} has no answer"
+            findings.add(place.problem(answers.file, None, message, "answer every item, if need be with nothing", name))
+
+
+def _clusters(columns: Mapping[str, tuple[str, ...]], cluster: str | None) -> NDArray[np.int64] | None:
+    """The cluster of every item; one that names none is its own."""
+    if cluster is None:
+        return None
+    names = [cell or f"\0{at}" for at, cell in enumerate(columns[cluster])]
+    return np.unique(np.array(names, dtype=np.str_), return_inverse=True)[1].astype(np.int64)
+
+
+def _described(pairs: Pairs, tables: Sequence[FactorTable], id_name: str) -> Iterator[tuple[str, NDArray[np.str_]]]:
+    for table in tables:
+        names = pairs.units if table.subject == id_name else pairs.columns.get(table.subject, ("",) * len(pairs.units))
+        for factor in table.levels:
+            yield factor, table.column(factor, names)
