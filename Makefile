@@ -7,6 +7,8 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 INSTALL := $(PIP) install -c constraints.txt
 BASE := $(VENV)/.installed-base
 DEV := $(VENV)/.installed-dev
+TORCH ?= yes
+TORCHED := $(VENV)/.installed-torch
 BROWSERS := chromium chromium-browser google-chrome
 PYTEST := $(BIN)/python -m pytest -n auto --dist loadfile
 
@@ -14,7 +16,7 @@ PYTEST := $(BIN)/python -m pytest -n auto --dist loadfile
 export BASANITE_BROWSER := $(if $(filter true 1,$(CI)),required,optional)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup check test test-all test-gpu demo docs bench conformance clean browser
+.PHONY: help setup check test test-all test-gpu demo docs bench conformance clean browser torch torch-left-out
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -29,13 +31,13 @@ check: $(DEV) ## the gates, in under a minute: format, lint, types, layers, repo
 	$(BIN)/python -m tools.check_repository
 	$(BIN)/python -m pytest -q tests/test_registry.py
 
-test: check browser ## the gates and all tests but the slow ones; writes build/requirements.json
+test: check browser torch ## the gates and all tests but the slow ones; writes build/requirements.json
 	$(PYTEST) -m "not slow and not gpu"
 
-test-all: check browser ## the same with the slow tests
+test-all: check browser torch ## the same with the slow tests
 	$(PYTEST) -m "not gpu"
 
-test-gpu: $(DEV) ## the tests that need an accelerator
+test-gpu: $(TORCHED) ## the tests that need an accelerator
 	@$(BIN)/python -m pytest -m gpu; code=$$?; \
 	if [ $$code -eq 5 ]; then echo "no GPU tests yet"; else exit $$code; fi
 
@@ -80,6 +82,19 @@ $(DEV): constraints.txt pyproject.toml | $(BIN)/python
 	@$(INSTALL) hatchling editables
 	@$(INSTALL) --no-build-isolation -e '.[dev]'
 	@touch $(BASE) $@
+
+# PyTorch is large and only some tests need it, so it is not part of the installation: TORCH=no leaves it out.
+torch: $(if $(filter no,$(TORCH)),torch-left-out,$(TORCHED))
+
+torch-left-out:
+	@echo "PyTorch is left out (TORCH=no). Skipped for it:"
+	@grep -lE 'importorskip\("torch"\)' -r tests | sed 's/^/    /'
+
+$(TORCHED): | $(DEV)
+	@echo "Installing PyTorch 2.13.0 for the tests of the torch backend: about 870 MB as a CPU build, several GB with"
+	@echo "CUDA libraries where your package index offers only that. Without it: make test TORCH=no"
+	@$(INSTALL) torch==2.13.0
+	@touch $@
 
 # Debian's Chromium, where there is none and we may install it; otherwise it is said what will not be run.
 browser:

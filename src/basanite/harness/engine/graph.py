@@ -1,0 +1,158 @@
+"""Steps and how they run: each has a key made of its inputs' keys, its parameters and its code, never of arrays.
+
+A step whose key is in the store is not run again. A step that fails does not stop the others: what depends on it is
+left out, and its reason is kept (A35). Steps run here, or on any `concurrent.futures.Executor`, and give the same
+bytes either way.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+import traceback
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from basanite.harness.engine.store import Store, Value
+
+Work: TypeAlias = Callable[..., Value]
+"""`work(**inputs, **parameters)`: a module-level function without side effects; inputs are values of other steps."""
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """One piece of work: what it is called, what it does, what it needs, and by which version of the code."""
+
+    name: str
+    work: Work
+    inputs: Mapping[str, Step] = field(default_factory=dict)
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    code: str = "1"
+    """The version of what is computed; a change of it is a change of the key."""
+
+    @cached_property
+    def key(self) -> str:
+        """The hash of everything that the result depends on."""
+        inputs = {name: step.key for name, step in self.inputs.items()}
+        told = {"work": f"{self.work.__module__}.{self.work.__qualname__}", "code": self.code}
+        said = json.dumps({**told, "inputs": inputs, "parameters": dict(self.parameters)}, sort_keys=True)
+        return hashlib.sha256(said.encode()).hexdigest()
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a step ended: `done`, `reused`, `failed` with a reason, or `blocked` by one that failed."""
+
+    step: Step
+    state: str
+    seconds: float = 0.0
+    reason: str = ""
+
+    @property
+    def good(self) -> bool:
+        """Whether its result is in the store."""
+        return self.state in ("done", "reused")
+
+
+Progress: TypeAlias = Callable[[Outcome, int, int], None]
+"""Called after each step with how many are finished and how many there are."""
+
+
+def run(
+    wanted: Iterable[Step],
+    store: Store,
+    *,
+    executor: Executor | None = None,
+    progress: Progress = lambda outcome, finished, total: None,
+) -> dict[str, Outcome]:
+    """Have all these steps, and what they need, in the store; gives the outcome of each by key."""
+    order = needed(wanted)
+    runner = _Runner(order, store, progress)
+    return runner.here() if executor is None else runner.elsewhere(executor)
+
+
+def needed(wanted: Iterable[Step]) -> list[Step]:
+    """The steps and all that they stand on, each once, before what needs it."""
+    order: dict[str, Step] = {}
+
+    def visit(step: Step) -> None:
+        if step.key not in order:
+            for other in step.inputs.values():
+                visit(other)
+            order.setdefault(step.key, step)
+
+    for step in wanted:
+        visit(step)
+    return list(order.values())
+
+
+def perform(step: Step, root: Path) -> tuple[float, str]:
+    """Do one step and keep its result; gives the seconds it took, and the reason if it failed."""
+    store, start = Store(root), time.perf_counter()
+    try:
+        inputs = {name: store.load(other.key) for name, other in step.inputs.items()}
+        store.save(step.key, step.work(**inputs, **step.parameters))
+    except Exception as error:  # noqa: BLE001  a team's module may raise anything, and the others go on (A35)
+        return time.perf_counter() - start, "".join(traceback.format_exception_only(error)).strip()
+    return time.perf_counter() - start, ""
+
+
+class _Runner:
+    """One run of a graph: what has ended, and what waits for what."""
+
+    def __init__(self, order: Sequence[Step], store: Store, progress: Progress) -> None:
+        self.order, self.store, self.progress = order, store, progress
+        self.outcomes: dict[str, Outcome] = {}
+
+    def here(self) -> dict[str, Outcome]:
+        """One step after the other."""
+        for step in self.order:
+            settled = self._settled(step)
+            self._end(settled or self._outcome(step, *perform(step, self.store.root)))
+        return self.outcomes
+
+    def elsewhere(self, executor: Executor) -> dict[str, Outcome]:
+        """As many steps at a time as the executor takes, each as soon as what it needs is there."""
+        waiting, running = list(self.order), dict[Future[tuple[float, str]], Step]()
+        while waiting or running:
+            waiting = [step for step in waiting if not self._started(step, executor, running)]
+            if running:
+                for future in wait(running, return_when=FIRST_COMPLETED).done:
+                    self._end(self._collected(running.pop(future), future))
+        return self.outcomes
+
+    def _started(self, step: Step, executor: Executor, running: dict[Future[tuple[float, str]], Step]) -> bool:
+        """Whether a step has ended or is on its way."""
+        if any(other.key not in self.outcomes for other in step.inputs.values()):
+            return False
+        settled = self._settled(step)
+        if settled:
+            self._end(settled)
+        else:
+            running[executor.submit(perform, step, self.store.root)] = step
+        return True
+
+    def _settled(self, step: Step) -> Outcome | None:
+        """The outcome of a step that needs no work, or cannot have any."""
+        bad = [other.name for other in step.inputs.values() if not self.outcomes[other.key].good]
+        if self.store.has(step.key):
+            return Outcome(step, "reused")
+        return Outcome(step, "blocked", reason=f"{bad[0]} failed") if bad else None
+
+    def _collected(self, step: Step, future: Future[tuple[float, str]]) -> Outcome:
+        error = future.exception()
+        return (
+            self._outcome(step, 0.0, f"the worker died: {error!r}") if error else self._outcome(step, *future.result())
+        )
+
+    def _outcome(self, step: Step, seconds: float, reason: str) -> Outcome:
+        return Outcome(step, "failed" if reason else "done", seconds, reason)
+
+    def _end(self, outcome: Outcome) -> None:
+        self.outcomes[outcome.step.key] = outcome
+        self.progress(outcome, len(self.outcomes), len(self.order))

@@ -1,0 +1,128 @@
+"""Where steps are kept: a folder each, named by its key, which appears as a whole or not at all.
+
+A step is written into a folder beside its place, brought to disk, and renamed. So whoever is killed at any point leaves
+either the whole step or nothing, and the bytes of a step depend on its key alone: no time, host or user is in them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+from uuid import uuid4
+
+import numpy as np
+import scipy.sparse
+
+from basanite.errors import BasaniteError
+
+Value: TypeAlias = Mapping[str, Any]
+"""What a step gives: by name, NumPy arrays, SciPy CSR matrices, and plain JSON data."""
+PLAIN: Final = "plain.json"
+SPARSE: Final = ("data", "indices", "indptr", "shape")
+
+
+class BrokenStepError(BasaniteError):
+    """A stored step cannot be read: somebody changed it, or the disk is ill. Delete its folder and run again."""
+
+
+class Store:
+    """Finished steps under one folder."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        root.mkdir(parents=True, exist_ok=True)
+
+    def path(self, key: str) -> Path:
+        """The folder of a step."""
+        return self.root / key[:2] / key
+
+    def has(self, key: str) -> bool:
+        """Whether the step is done."""
+        return self.path(key).is_dir()
+
+    def load(self, key: str, *, mapped: bool = False) -> dict[str, Any]:
+        """What the step gave; with `mapped`, dense arrays are read from disk only as they are used."""
+        folder = self.path(key)
+        try:
+            found: dict[str, Any] = json.loads((folder / PLAIN).read_text(encoding="utf-8"))
+            for path in sorted(folder.glob("*.npy")):
+                name, _, part = path.stem.partition(".")
+                array = np.load(path, mmap_mode="r" if mapped and not part else None, allow_pickle=False)
+                (found.setdefault(name, {}) if part else found).__setitem__(part or name, array)
+        except (OSError, ValueError) as error:
+            raise BrokenStepError(
+                f"The stored step {folder} cannot be read ({error}). Delete it and run again."
+            ) from error
+        return {name: _unpacked(part) for name, part in found.items()}
+
+    def save(self, key: str, value: Value) -> None:
+        """Keep what a step gave; if somebody else has kept it meanwhile, theirs stays, for the bytes are the same."""
+        place = self.path(key)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        working = place.parent / f".{key}.{uuid4().hex}"
+        working.mkdir()
+        try:
+            _write(working, value)
+            working.rename(place)
+            _to_disk(place.parent)
+        except OSError:
+            if not place.is_dir():
+                raise
+        finally:
+            shutil.rmtree(working, ignore_errors=True)
+
+    def clear_leftovers(self) -> int:
+        """Delete what killed runs left half-written; gives how many there were. Not while another run is at work."""
+        left = [path for path in self.root.glob("*/.*") if path.is_dir()]
+        for path in left:
+            shutil.rmtree(path, ignore_errors=True)
+        return len(left)
+
+
+def _write(folder: Path, value: Value) -> None:
+    plain = {}
+    for name, part in value.items():
+        if isinstance(part, np.ndarray):
+            _write_array(folder / f"{name}.npy", part)
+        elif scipy.sparse.issparse(part):
+            matrix = scipy.sparse.csr_array(part)
+            parts = (matrix.data, matrix.indices, matrix.indptr, np.array(matrix.shape))
+            for kind, array in zip(SPARSE, parts, strict=True):
+                _write_array(folder / f"{name}.{kind}.npy", array)
+        else:
+            plain[name] = part
+    text = json.dumps(plain, sort_keys=True, ensure_ascii=False, allow_nan=False, indent=1)
+    with (folder / PLAIN).open("w", encoding="utf-8") as file:
+        file.write(text + "\n")
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _write_array(path: Path, array: np.ndarray[Any, Any]) -> None:
+    with path.open("wb") as file:
+        np.save(file, np.ascontiguousarray(array), allow_pickle=False)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _unpacked(part: Any) -> Any:
+    if isinstance(part, dict) and set(part) == set(SPARSE) and isinstance(part["shape"], np.ndarray):
+        shape = tuple(int(size) for size in part["shape"])
+        return scipy.sparse.csr_array((part["data"], part["indices"], part["indptr"]), shape=shape)
+    return part
+
+
+def _to_disk(folder: Path) -> None:
+    """Make a rename in this folder survive a loss of power; where folders cannot be opened it is not needed."""
+    try:
+        handle = os.open(folder, os.O_RDONLY)
+    except OSError:
+        return
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,1 @@
+"""Modules that a plan can name: feature extractors, preprocessors, learners and classifiers, found by entry point."""
