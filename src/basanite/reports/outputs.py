@@ -46,6 +46,4 @@ def write(report: Report, path: Path) -> None:
 
 def _unknown(path: Path, name: str, known: list[str]) -> str:
     suffixes = ", ".join(f".{suffix}" for suffix in known)
-    if name == "pptx":
-        return f"Slides (.pptx) come with a later version. A report can be written as {suffixes}."
     return f"No output writes {path.suffix or 'a file without a suffix'}. Choose one of {suffixes} for {path.name!r}."

@@ -1,0 +1,116 @@
+"""Slides: what is on them, read back by python-pptx, and that everything that is seen has words."""
+
+import io
+
+import pytest
+from pptx import Presentation
+from pptx.util import Inches
+from tests.reports import examples
+
+from basanite.figures import Axis, Chart, Table
+from basanite.reports.slides.deck import Deck
+from basanite.reports.slides.output import render
+from basanite.reports.slides.tables import MOST_ROWS, ROWS, add_table
+
+
+@pytest.fixture(scope="module")
+def score_slides(score):
+    return list(Presentation(io.BytesIO(render(score))).slides)
+
+
+def titled(slides, title):
+    return next(slide for slide in slides if slide.shapes.title is not None and title in slide.shapes.title.text)
+
+
+def graphics(slide, kind):
+    return [shape for shape in slide.shapes if getattr(shape, f"has_{kind}", False)]
+
+
+def opened(deck):
+    return list(Presentation(io.BytesIO(deck.save())).slides)
+
+
+@pytest.mark.req("P-17")
+def test_slides_are_wide_and_every_one_but_the_cover_has_a_title(score):
+    deck = Presentation(io.BytesIO(render(score)))
+    assert deck.slide_width / deck.slide_height == pytest.approx(16 / 9, rel=1e-3)
+    assert all(slide.shapes.title.text for slide in list(deck.slides)[1:])
+
+
+@pytest.mark.req("P-17")
+def test_tables_are_native_and_hold_what_the_report_says(score, score_slides):
+    table = graphics(titled(score_slides, "All values"), "table")[0].table
+    rows = [[cell.text for cell in row.cells] for row in table.rows]
+    assert rows[0][:4] == ["Metric", "Value", "Low", "High"]
+    assert rows[1][:4] == ["aqwv", "0.3127", "0.2827", "0.3427"]
+
+
+@pytest.mark.req("P-17")
+def test_bars_are_native_charts_with_their_intervals(score_slides):
+    chart = graphics(titled(score_slides, "aqwv by genre"), "chart")[0].chart
+    assert next(iter(chart.plots[0].categories)) == "news text"
+    assert chart.plots[0].series[0].values[0] == pytest.approx(0.41)
+    sizes = [node.text for node in chart.plots[0].series[0]._element.iter() if node.tag.endswith("}v")]
+    assert any(abs(float(size) - 0.04) < 1e-9 for size in sizes if size.replace(".", "").isdigit())
+
+
+@pytest.mark.req("P-17")
+def test_lines_are_native_and_what_powerpoint_cannot_draw_is_a_picture(score_slides):
+    assert graphics(titled(score_slides, "Query-weighted value by threshold"), "chart")
+    det = titled(score_slides, "Detection error trade-off")
+    assert not graphics(det, "chart")
+    assert any(shape.shape_type == 13 for shape in det.shapes)
+
+
+def test_every_chart_table_and_picture_has_words_for_those_who_cannot_see(score_slides):
+    seen = 0
+    for slide in score_slides:
+        for shape in slide.shapes:
+            if shape.shape_type == 13 or any(getattr(shape, f"has_{kind}", False) for kind in ("chart", "table")):
+                seen += 1
+                assert shape._element._nvXxPr.cNvPr.get("descr"), slide.shapes.title.text
+    assert seen > 8
+
+
+def test_a_long_table_goes_on_and_says_where_it_was_cut():
+    deck = Deck("long")
+    add_table(deck, Table("Rows", ("Name", "Number"), tuple((f"row {at}", at) for at in range(MOST_ROWS + 5))))
+    slides = opened(deck)
+    assert len(slides) == MOST_ROWS // ROWS
+    assert slides[1].shapes.title.text == "Rows (continued)"
+    assert any("5 more rows" in shape.text_frame.text for shape in slides[-1].shapes if shape.has_text_frame)
+
+
+def test_a_wide_table_is_split_and_its_first_column_repeated():
+    deck = Deck("wide")
+    columns = tuple(f"c{at}" for at in range(20))
+    add_table(deck, Table("Wide", columns, (tuple(range(20)),)))
+    heads = [[cell.text for cell in graphics(slide, "table")[0].table.rows[0].cells] for slide in opened(deck)]
+    assert [head[0] for head in heads] == ["c0"] * len(heads)
+    assert sorted({name for head in heads for name in head}) == sorted(columns)
+
+
+def test_no_table_is_wider_than_its_slide(score_slides):
+    for slide in score_slides:
+        for frame in graphics(slide, "table"):
+            assert sum(column.width for column in frame.table.columns) <= Inches(13.333)
+
+
+def test_a_logarithmic_axis_stays_logarithmic():
+    from basanite.reports.slides.charts import add_chart
+
+    deck = Deck("log")
+    data = Table("t", ("x", "y"), ((1.0, 0.1), (10.0, 0.2), (100.0, 0.3)))
+    add_chart(deck, Chart("t", "s", "line", data, Axis("x", "x", "log"), Axis("y", "y")))
+    chart = graphics(opened(deck)[0], "chart")[0].chart
+    assert "logBase" in chart.category_axis._element.find(".//{*}scaling")[0].tag
+
+
+def test_excerpts_keep_their_marks(compare):
+    from basanite.reports.slides.output import _excerpts
+
+    deck = Deck("texts")
+    _excerpts(deck, examples.excerpts())
+    runs = [run for p in opened(deck)[0].shapes[2].text_frame.paragraphs for run in p.runs]
+    assert any(run.text == "stone" and run.font._element.get("strike") == "sngStrike" for run in runs)
+    assert any(run.text == "hill" and run.font.underline for run in runs)
