@@ -35,6 +35,10 @@ class UnreadableError(BasaniteError):
     """A path given on the command line cannot be opened at all."""
 
 
+class FeaturesError(BasaniteError):
+    """Features, labels or probabilities cannot be measured; the message names the rows and the cure."""
+
+
 class InvalidInputError(BasaniteError):
     """The input has problems; `findings` lists them all."""
 

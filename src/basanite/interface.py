@@ -28,7 +28,7 @@ AnyPath: TypeAlias = str | os.PathLike[str]
 Progress: TypeAlias = Callable[[str, int], None]
 """Called after each file with the name of the submission and how many files have been read."""
 
-ENDINGS = (".tgz", ".tar.gz", ".tsv", ".jsonl", ".ndjson", ".json", ".csv", ".parquet", ".txt", ".ctm", ".run")
+ENDINGS = (".tgz", ".tar.gz", ".tsv", ".jsonl", ".ndjson", ".json", ".csv", ".parquet", ".txt", ".ctm", ".run", ".trees")
 USUAL_DRAWS, BCA_DRAWS, MOST_DRAWS = 1000, 5000, 1_000_000
 """Draws if nobody says how many; BCa needs more (S-13)."""
 
@@ -42,13 +42,14 @@ def validate(
     queries: AnyPath | None = None,
     metadata: AnyPath | Iterable[AnyPath] = (),
     judgements: AnyPath | None = None,
+    human: AnyPath | None = None,
     every: bool = False,
     workers: int = 1,
     **settings: Any,
 ) -> Findings:
     """Find all problems of a submission, against a key or against the pack's lists of documents and queries."""
     inputs = Inputs(
-        Path(submission), None, _path(documents), _path(queries), _paths(metadata), _path(judgements)
+        Path(submission), None, _path(documents), _path(queries), _paths(metadata), _path(judgements), _path(human)
     ).against(_paths(reference))
     return Work(task, settings, workers=workers).findings(inputs, every=every)
 
@@ -61,6 +62,7 @@ def score(
     queries: AnyPath | None = None,
     metadata: AnyPath | Iterable[AnyPath] = (),
     judgements: AnyPath | None = None,
+    human: AnyPath | None = None,
     draws: int | None = None,
     seed: int = 0,
     metrics: str | Iterable[str] = (),
@@ -69,7 +71,7 @@ def score(
     **settings: Any,
 ) -> Analysis:
     """Score one submission; raises `InvalidInputError`, which carries all problems, if it is not valid."""
-    inputs = Inputs(Path(submission), None, None, _path(queries), _paths(metadata), _path(judgements))
+    inputs = Inputs(Path(submission), None, None, _path(queries), _paths(metadata), _path(judgements), _path(human))
     return Work(task, settings, draws=draws, seed=seed, metrics=_names(metrics), workers=workers).analysis(
         inputs.against(_paths(reference)), system=system
     )
@@ -83,6 +85,7 @@ def compare(
     queries: AnyPath | None = None,
     metadata: AnyPath | Iterable[AnyPath] = (),
     judgements: Mapping[str, AnyPath] | None = None,
+    human: AnyPath | None = None,
     draws: int | None = None,
     seed: int = 0,
     metrics: str | Iterable[str] = (),
@@ -94,7 +97,7 @@ def compare(
     Judgements (for `e2e`) go by the same names: summaries differ, so each system has its own.
     """
     work = Work(task, settings, draws=draws, seed=seed, metrics=_names(metrics), workers=workers)
-    shared = Inputs(Path(), None, None, _path(queries), _paths(metadata)).against(_paths(reference))
+    shared = Inputs(Path(), None, None, _path(queries), _paths(metadata), human=_path(human)).against(_paths(reference))
     judged = judgements or {}
     analyses = [
         work.analysis(replace(shared, submission=path, judgements=_path(judged.get(name))), system=name)

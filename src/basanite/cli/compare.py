@@ -12,6 +12,7 @@ from click.core import ParameterSource
 from basanite import spine
 from basanite.analysis.results import Analysis
 from basanite.cli.options import (
+    PATH,
     Progress,
     as_json,
     check_reports,
@@ -38,6 +39,7 @@ OF_SUBMISSIONS = (
     "metadata",
     "queries",
     "judgements",
+    "human",
     "draws",
     "seed",
     "workers",
@@ -65,6 +67,7 @@ OF_SUBMISSIONS = (
     metavar="NAME=FILE",
     help="What judges said of the summaries of one system (e2e). Repeat it for each.",
 )
+@click.option("--human", type=PATH, help="What people answered (reading), to be measured against.")
 @click.option("--force", is_flag=True, help="Show results side by side even if they were not made alike.")
 @settings_option
 @as_json
@@ -77,6 +80,7 @@ def compare(
     metadata: tuple[Path, ...],
     queries: Path | None,
     judgements: tuple[str, ...],
+    human: Path | None,
     metrics: tuple[str, ...],
     draws: int | None,
     seed: int,
@@ -105,7 +109,7 @@ def compare(
             metrics=metrics,
             progress=Progress(),
         )
-        shared = Inputs(Path(), None, None, queries, metadata).against(references)
+        shared = Inputs(Path(), None, None, queries, metadata, human=human).against(references)
         report = of_submissions(work, submissions, shared, judged_systems(judgements), json=as_json)
     write_reports(report, reports)  # first, for whoever reads our output may leave early
     show_report(report, json=as_json)

@@ -85,7 +85,7 @@ def _metric(name: str) -> dict[str, Any]:
     if not isinstance(metric, Metric):
         summary = f"the plug-in is a {type(metric).__name__}, not a Metric"
         return {"name": name, "summary": summary, "best": "", "citation": ""}
-    return {"name": metric.name, "summary": metric.summary, "best": metric.best, "citation": metric.citation}
+    return {"name": name, "summary": metric.summary, "best": metric.best, "citation": metric.citation}
 
 
 def _print_json(kind: str, rows: Sequence[Mapping[str, Any]]) -> None:

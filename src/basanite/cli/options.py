@@ -25,7 +25,7 @@ Result = TypeVar("Result")
 PATH = click.Path(path_type=Path)
 SECONDS_BEFORE_PROGRESS = 0.5
 PLAIN_WIDTH = 120
-INPUTS = ("submission", "references", "judgements", "queries", "metadata")
+INPUTS = ("submission", "references", "judgements", "human", "queries", "metadata")
 
 
 def example(command: str) -> str:

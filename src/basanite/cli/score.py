@@ -30,6 +30,7 @@ from basanite.tasks import Inputs
 @click.option("--submission", type=PATH, required=True, help="The submission: a .tgz, a folder or one file.")
 @reference_option
 @click.option("--judgements", type=PATH, help="What judges said of the summaries (e2e): TSV or CSV.")
+@click.option("--human", type=PATH, help="What people answered (reading), to be measured against.")
 @run_options
 @settings_option
 @as_json
@@ -40,6 +41,7 @@ def score(
     metadata: tuple[Path, ...],
     queries: Path | None,
     judgements: Path | None,
+    human: Path | None,
     metrics: tuple[str, ...],
     draws: int | None,
     seed: int,
@@ -60,7 +62,7 @@ def score(
         metrics=metrics,
         progress=progress,
     )
-    inputs = Inputs(submission, None, None, queries, metadata, judgements).against(references)
+    inputs = Inputs(submission, None, None, queries, metadata, judgements, human).against(references)
     analysis = guarded(lambda: work.analysis(inputs), json=as_json)
     progress.close()
     report = spine.report(work.task, analysis)

@@ -24,6 +24,7 @@ from basanite.tasks import Inputs
 @click.option("--queries", type=PATH, help="The pack's list of queries, one a line (without a key).")
 @click.option("--metadata", type=PATH, multiple=True, help="A table of factors to check as well.")
 @click.option("--judgements", type=PATH, help="What judges said of the summaries (e2e), to be checked as well.")
+@click.option("--human", type=PATH, help="What people answered (reading), to be checked as well.")
 @click.option("--fix", "repaired", type=PATH, help="Write a repaired copy: line ends, byte order mark, parent folder.")
 @click.option("--all", "every", is_flag=True, help="List every problem, not only the first 20 of each rule.")
 @click.option("--workers", type=click.IntRange(1, 64), default=1, show_default=True, help="Processes to use.")
@@ -37,6 +38,7 @@ def validate(
     queries: Path | None,
     metadata: tuple[Path, ...],
     judgements: Path | None,
+    human: Path | None,
     repaired: Path | None,
     every: bool,
     workers: int,
@@ -46,7 +48,7 @@ def validate(
     """Find all problems of a submission to TASK. Exit code 0: valid; 1: not."""
     progress = Progress()
     work = Work(task, parsed_settings(settings), workers=workers, progress=progress)
-    inputs = Inputs(submission, None, documents, queries, metadata, judgements).against(references)
+    inputs = Inputs(submission, None, documents, queries, metadata, judgements, human).against(references)
     findings = work.findings(inputs, every=every)
     progress.close()
     show_findings(findings, task, json=as_json)

@@ -158,7 +158,7 @@ class ItemRun:
             metrics=counted.metrics,
             tables={name: made[id(table)] for name, table in counted.tables.items()},
             primary=self.spec.primary,
-            settings=dict(self.settings),
+            settings={name: value for name, value in self.settings.items() if value is not None},
             digests=self._digests(),
             notes=(*counted.notes, *moved),
             flags=counted.flags,
@@ -181,8 +181,10 @@ class ItemRun:
         return {**own, **dict(_described(pairs, self.tables, self.spec.id_name))}
 
 
-def opener(spec: ItemSpec) -> Callable[[Inputs, Settings, Findings, Executor | None], ItemRun | None]:
-    """The `open` of a task made from its spec."""
+def opener(
+    spec: ItemSpec, make: type[ItemRun] | None = None
+) -> Callable[[Inputs, Settings, Findings, Executor | None], ItemRun | None]:
+    """The `open` of a task made from its spec; `make` is its own kind of run, if it needs one."""
 
     def open_items(
         inputs: Inputs, settings: Settings, findings: Findings, executor: Executor | None = None
@@ -197,7 +199,7 @@ def opener(spec: ItemSpec) -> Callable[[Inputs, Settings, Findings, Executor | N
             if reference is None or not findings.valid:
                 return None
         tables = read_factor_tables(inputs.metadata, findings, (spec.id_name, *spec.clusters))
-        return ItemRun(spec, inputs, settings, reference, tables, findings.limit)
+        return (make or ItemRun)(spec, inputs, settings, reference, tables, findings.limit)
 
     return open_items
 

@@ -47,6 +47,31 @@ def _entries(comparison: Comparison, one: Difference, show: Show) -> Iterator[Ex
         yield Excerpt(unit, f"{share:+.4f}", show(truth, answers))
 
 
+def text_extracts(truth: Sequence[str], answers: Mapping[str, str]) -> tuple[Extract, ...]:
+    """Each answer marked against the reference that it is nearest to, which stands above them."""
+    nearest = {name: _nearest(truth, answer) for name, answer in answers.items()}
+    near: dict[str, list[str]] = {}
+    for name, text in nearest.items():
+        near.setdefault(text, []).append(name)
+    references = [
+        Extract("Reference" if len(near) == 1 else f"Reference ({', '.join(names)})", ((text, ""),))
+        for text, names in near.items()
+    ]
+    marked = [
+        Extract(name, word_pieces(nearest[name].split(), answer.split()) or (("(nothing)", "missing"),))
+        for name, answer in answers.items()
+    ]
+    return (*references, *marked)
+
+
+def _nearest(truth: Sequence[str], answer: str) -> str:
+    """The reference with the fewest words to change, the first of them if there are several."""
+    from rapidfuzz.distance import Levenshtein
+
+    words = answer.split()[:LONGEST]
+    return min(truth, key=lambda text: Levenshtein.distance(text.split()[:LONGEST], words), default="")
+
+
 def word_pieces(truth: Sequence[str], answer: Sequence[str]) -> Pieces:
     """An answer's words marked against the truth's: added, changed, and in their place those that are missing.
 

@@ -1,0 +1,65 @@
+"""Trees, log-probabilities and classes of two systems that are equally good, on hard and easy sentences and items."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from basanite.formats.texts.trees import Names, read_trees
+from basanite.kernel import Metric
+from basanite.metrics.classification import Labels
+from basanite.metrics.parsing import Parses
+from basanite.metrics.perplexity import Likelihoods
+from basanite.metrics.pruning import Rules, fitting, pruned
+from basanite.synthetic.treebank import Parser, Treebank, written
+from simulators.population import POPULATION, Population
+
+UNITS = [str(at) for at in range(POPULATION)]
+CLASSES = 5
+
+
+def simulate_parsing(metrics: Sequence[Metric], generator: np.random.Generator) -> list[Population]:
+    """Sentences of a small grammar; some are hard for both parsers."""
+    bank = Treebank(int(generator.integers(1 << 30)))
+    trees, hard = list(bank.trees(POPULATION)), generator.beta(2, 6, POPULATION)
+    parsers = [Parser(error, error / 3, error / 3, error / 5, error / 3) for error in hard]
+    names = Names()
+    gold = pruned(read_trees([written(tree) for tree in trees], names), Rules())
+    blocks = []
+    for _ in range(2):
+        texts = [written(bank.parsed(tree, parser)) for tree, parser in zip(trees, parsers, strict=True)]
+        answers = pruned(read_trees(texts, names), Rules())
+        blocks.append(Parses(UNITS, gold, answers, fitting(gold, answers)))
+    return [Population(metric, *(metric.statistics(block) for block in blocks)) for metric in metrics]
+
+
+def simulate_perplexity(metrics: Sequence[Metric], generator: np.random.Generator) -> list[Population]:
+    """Sentences of 3 to 39 tokens; the mean surprise of a token differs between sentences."""
+    tokens = generator.integers(3, 40, POPULATION).astype(float)
+    surprise = generator.gamma(8, 0.5, POPULATION)
+    sums = [-generator.gamma(tokens, surprise) for _ in range(2)]
+    blocks = [Likelihoods(UNITS, one, tokens, np.zeros(POPULATION)) for one in sums]
+    return [Population(metric, *(metric.statistics(block) for block in blocks)) for metric in metrics]
+
+
+def simulate_classification(metrics: Sequence[Metric], generator: np.random.Generator) -> list[Population]:
+    """Items of frequent classes and rare ones, hard and easy."""
+    truth = generator.choice(CLASSES, POPULATION, p=[0.4, 0.3, 0.15, 0.1, 0.05])
+    hard = generator.beta(2, 4, POPULATION)
+    answers = [np.where(generator.random(POPULATION) < hard, _other(truth, generator), truth) for _ in range(2)]
+    blocks = [Labels(UNITS, truth, one, CLASSES) for one in answers]
+    bound = [metric.bind(beta=2.0) for metric in metrics]
+    return [Population(metric, *(metric.statistics(block) for block in blocks)) for metric in bound]
+
+
+def _other(truth: np.ndarray, generator: np.random.Generator) -> np.ndarray:
+    return (truth + generator.integers(1, CLASSES, len(truth))) % CLASSES
+
+
+SIMULATORS = {
+    "parsing": simulate_parsing,
+    "perplexity": simulate_perplexity,
+    "classification": simulate_classification,
+    "classes": simulate_classification,
+}

@@ -1,0 +1,1 @@
+"""Formats of text tasks: trees, log-probabilities and what else systems say of sentences."""

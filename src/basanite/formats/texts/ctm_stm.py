@@ -1,0 +1,214 @@
+"""NIST's timed transcripts: STM files say what was said in which segment, CTM files what a system heard word by word.
+
+A word belongs to the segment of its recording and channel in which the middle of the word lies; where segments
+overlap, to the one that began first. A word between segments goes to the nearest scored one, as an insertion. What
+falls into a segment that is not scored (marked to be ignored, or background speech, M92) is not scored either.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from bisect import bisect_left, bisect_right
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, TypeVar
+
+from basanite.formats.items import ContentError, Items
+from basanite.formats.records import Place, Records, read_lines
+from basanite.formats.texts.spoken import BACKGROUND, IGNORED, Utterance, parse_said
+from basanite.problems import Findings
+
+Parsed = TypeVar("Parsed")
+Thing = TypeVar("Thing")
+
+STM, CTM = ".stm", ".ctm"
+COMMENT: Final = ";;"
+STM_LINE: Final = "file channel speaker start end <labels> words …"
+CTM_LINE: Final = "file channel start duration word [confidence]"
+OVERALL: Final = "o"
+"""A label of every segment, which says nothing."""
+_LABELS = re.compile(r"<([^<>\s]*)>\s*(.*)", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Segment(Utterance):
+    """One stretch of one channel, and what was said in it."""
+
+    end: float = 0.0
+    recording: str = ""
+    channel: str = ""
+    speaker: str = ""
+    labels: tuple[str, ...] = ()
+    name: str = ""
+
+
+@dataclass(frozen=True)
+class Heard:
+    """One word that a system heard."""
+
+    recording: str
+    channel: str
+    middle: float
+    word: str
+    line: int
+
+
+@dataclass(frozen=True)
+class Hearing:
+    """Everything that a system heard, in the order of time."""
+
+    file: str
+    words: tuple[Heard, ...]
+    digest: str
+
+
+def read_stm(path: Path, place: Place, findings: Findings) -> Items | None:
+    """The segments of an STM file, in the order of recordings, time and channels."""
+    records = read_lines(path, place, findings)
+    kept: dict[str, tuple[int, Segment]] = {}
+    for line, segment in _parsed(records, _segment, place, findings):
+        if segment.name in kept:
+            message = f"the segment {segment.name} stands twice, first on line {kept[segment.name][0]}"
+            findings.add(place.problem(records.file, line, message, "keep one line for each segment", segment.name))
+        kept.setdefault(segment.name, (line, segment))
+    ordered = sorted(kept.values(), key=lambda each: _by_time(each[1]))
+    segments = tuple(segment for _, segment in ordered)
+    lines, names = [line for line, _ in ordered], tuple(segment.name for segment in segments)
+    return Items(records.file, names, segments, lines, records.digest, _columns(segments))
+
+
+def read_ctm(path: Path, place: Place, findings: Findings) -> Hearing:
+    """The words of a CTM file."""
+    records = read_lines(path, place, findings)
+    words = (word for _, word in _parsed(records, _heard, place, findings))
+    return Hearing(records.file, tuple(sorted(words, key=lambda word: word.middle)), records.digest)
+
+
+def texts_by_segment(
+    segments: Sequence[Segment], words: Iterable[Heard], *, outside: str = "insert", mixed: Collection[str] = ()
+) -> tuple[list[str], list[Heard]]:
+    """What was heard in each segment, and the words whose recording or channel has no segment.
+
+    Recordings in `mixed` are taken as one stretch of sound, whatever their channels are called.
+    """
+    tracks = _grouped(enumerate(segments), lambda each: _track(each[1], mixed))
+    spoken = _grouped(words, lambda word: _track(word, mixed))
+    texts: list[list[str]] = [[] for _ in segments]
+    for key, track in tracks.items():
+        for at, word in _placed([segment for _, segment in track], spoken.get(key, ()), outside):
+            texts[track[at][0]].append(word.word)
+    lost = [word for key, heard in spoken.items() if key not in tracks for word in heard]
+    return [" ".join(text) for text in texts], lost
+
+
+def _track(one: Segment | Heard, mixed: Collection[str]) -> tuple[str, str]:
+    return one.recording, "" if one.recording in mixed else one.channel
+
+
+def _grouped(things: Iterable[Thing], key: Callable[[Thing], tuple[str, str]]) -> dict[tuple[str, str], list[Thing]]:
+    groups: dict[tuple[str, str], list[Thing]] = {}
+    for thing in things:
+        groups.setdefault(key(thing), []).append(thing)
+    return groups
+
+
+def _placed(track: Sequence[Segment], words: Sequence[Heard], outside: str) -> Iterator[tuple[int, Heard]]:
+    """The place of the segment of each word, in one sweep over time; segments and words come in its order."""
+    waiting, nearest = deque(enumerate(track)), _Nearest(track)
+    running: deque[tuple[int, Segment]] = deque()
+    for word in words:
+        while waiting and waiting[0][1].start <= word.middle:
+            running.append(waiting.popleft())
+        while running and running[0][1].end < word.middle:
+            running.popleft()
+        if running:
+            yield running[0][0], word
+        elif outside == "insert" and (at := nearest.to(word.middle)) is not None:
+            yield at, word
+
+
+class _Nearest:
+    """The scored segment that is nearest to a moment between segments."""
+
+    def __init__(self, track: Sequence[Segment]) -> None:
+        scored = [(segment, at) for at, segment in enumerate(track) if segment.scored]
+        self.starts = sorted((segment.start, at) for segment, at in scored)
+        self.ends = sorted((segment.end, at) for segment, at in scored)
+
+    def to(self, moment: float) -> int | None:
+        """Its place; of two as near the earlier one, None if nothing is scored."""
+        before = bisect_right(self.ends, (moment, math.inf)) - 1
+        after = bisect_left(self.starts, (moment, -1))
+        ways = [(moment - self.ends[before][0], 0, self.ends[before][1])] if before >= 0 else []
+        ways += [(self.starts[after][0] - moment, 1, self.starts[after][1])] if after < len(self.starts) else []
+        return min(ways)[2] if ways else None
+
+
+def _parsed(
+    records: Records, parse: Callable[[str, int], Parsed], place: Place, findings: Findings
+) -> Iterator[tuple[int, Parsed]]:
+    for line, text in zip(records.lines, records.columns["text"], strict=True):
+        if text.strip() and not text.lstrip().startswith(COMMENT):
+            try:
+                yield line, parse(text, line)
+            except ContentError as error:
+                findings.add(place.problem(records.file, line, str(error), error.fix, error.found or text))
+
+
+def _segment(text: str, line: int) -> Segment:
+    cells = text.split(None, 5)
+    if len(cells) < 5:
+        raise ContentError(f"{len(cells)} fields where a segment has at least five", f"write {STM_LINE}", text)
+    recording, channel, speaker, start, end = cells[:5]
+    first, last = _seconds(start, text), _seconds(end, text)
+    if last <= first:
+        raise ContentError("the segment ends before it has begun", "write start and end in seconds", text)
+    labels, words = _labels(cells[5] if len(cells) > 5 else "")
+    ignored = words.strip().upper() == IGNORED
+    scored = not (ignored or BACKGROUND in (speaker.casefold(), *map(str.casefold, labels)))
+    said, name = parse_said("" if ignored else words), f"{recording}:{channel}:{start}-{end}"
+    return Segment((said,), first, scored, last, recording, channel, speaker, labels, name)
+
+
+def _labels(text: str) -> tuple[tuple[str, ...], str]:
+    """The labels in angle brackets before the words, and the words."""
+    found = _LABELS.fullmatch(text)
+    if found is None or f"</{BACKGROUND}>" in text.casefold():
+        return (), text
+    return tuple(label for label in found[1].split(",") if label not in ("", OVERALL)), found[2]
+
+
+def _heard(text: str, line: int) -> Heard:
+    cells = text.split()
+    if len(cells) > 4 and cells[4].startswith("<ALT"):
+        raise ContentError("alternatives in what was heard are not read", "keep the likeliest words only", text)
+    if not 5 <= len(cells) <= 8:
+        raise ContentError(f"{len(cells)} fields where a word has five to eight", f"write {CTM_LINE}", text)
+    start, duration = _seconds(cells[2], text), _seconds(cells[3], text)
+    return Heard(cells[0], cells[1], start + duration / 2, cells[4], line)
+
+
+def _seconds(cell: str, text: str) -> float:
+    try:
+        seconds = float(cell)
+    except ValueError:
+        seconds = math.nan
+    if not (math.isfinite(seconds) and seconds >= 0):
+        raise ContentError(f"{cell!r} is no time", "write seconds, 0 or more, like 12.34", text)
+    return seconds
+
+
+def _by_time(segment: Segment) -> tuple[str, float, float, str]:
+    return segment.recording, segment.start, segment.end, segment.channel
+
+
+def _columns(segments: Sequence[Segment]) -> Mapping[str, tuple[str, ...]]:
+    return {
+        "recording": tuple(segment.recording for segment in segments),
+        "channel": tuple(segment.channel for segment in segments),
+        "speaker": tuple(segment.speaker for segment in segments),
+        "label": tuple(", ".join(segment.labels) for segment in segments),
+    }

@@ -1,0 +1,181 @@
+"""Normalisers: what shall not count as a difference between two transcripts, taken away by name and never in silence.
+
+| name | what it does |
+|---|---|
+| `none` | nothing |
+| `nfc` | Unicode NFC, so that an accent composed and one combined are the same |
+| `basic` | NFC, case folded, punctuation and symbols as spaces (' and - inside words are kept), spaces collapsed |
+| `english` | `basic`; contractions written out, whole numbers and decimals as words, hesitations dropped |
+
+A file of the user's own may follow, with one rule a line: `from => to`. Both sides are words; an empty right side
+drops them. At each place the longest rule that fits is used, and what it wrote is not read again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from basanite.errors import SettingError
+from basanite.formats.bounded import read_bounded
+from basanite.formats.texts.number_words import in_words
+from basanite.problems import Findings, Problem, shortened
+
+Words = tuple[str, ...]
+Normalise = Callable[[str], str]
+
+RULES_BYTES: Final = 16 << 20
+COMMENTS: Final = (";;", "#")
+ARROW: Final = "=>"
+HESITATIONS: Final = frozenset({"uh", "um", "er", "erm", "eh", "ah", "hm", "hmm", "mm", "mhm", "uhm", "huh"})
+CONTRACTIONS: Final = {
+    "can't": "can not",
+    "cannot": "can not",
+    "won't": "will not",
+    "shan't": "shall not",
+    "ain't": "is not",
+    "let's": "let us",
+    "gonna": "going to",
+    "wanna": "want to",
+    "gotta": "got to",
+}
+ENDINGS: Final = {"n't": "not", "'re": "are", "'ve": "have", "'ll": "will", "'m": "am"}
+"""Endings with one meaning; 's and 'd have several and stay."""
+
+_APOSTROPHES = str.maketrans({"’": "'", "ʼ": "'", "＇": "'", "‐": "-", "‑": "-"})
+_INSIDE = re.compile(r"(?<=\w)['-](?=\w)")
+_NUMBER = re.compile(r"(?<!\w)(?<!\d[.,])(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?!\w|[.,]\d)")
+_JOINERS = "\u200c\u200d"
+
+
+def nfc(text: str) -> str:
+    """The text with every accent composed.
+
+    >>> len(nfc("e" + chr(0x301)))
+    1
+    """
+    return unicodedata.normalize("NFC", text)
+
+
+def basic(text: str) -> str:
+    """Case, punctuation and spaces taken away, in any language.
+
+    >>> basic("Well -- it’s   half-past TWO, señor!")
+    "well it's half-past two señor"
+    """
+    folded = unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold().translate(_APOSTROPHES))
+    inside = {match.start() for match in _INSIDE.finditer(folded)}
+    kept = (char if at in inside else _plain(char) for at, char in enumerate(folded))
+    return " ".join("".join(kept).split())
+
+
+def english(text: str) -> str:
+    """`basic`, and what English writes in two ways written in one.
+
+    >>> english("Uh, I can't pay 1,250 dollars. They're 3.5 percent up.")
+    'i can not pay one thousand two hundred fifty dollars they are three point five percent up'
+    """
+    spelled = _NUMBER.sub(lambda match: f" {in_words(match.group().replace(',', ''))} ", text)
+    words = (written for word in basic(spelled).split() for written in _written_out(word))
+    return " ".join(word for word in words if word not in HESITATIONS)
+
+
+def _written_out(word: str) -> Sequence[str]:
+    """The words that a word stands for; endings are taken off one after the other."""
+    if word in CONTRACTIONS:
+        return CONTRACTIONS[word].split()
+    if word.isdecimal():
+        return in_words(word).split()
+    for ending, meaning in ENDINGS.items():
+        if word.endswith(ending) and len(word) > len(ending):
+            return *_written_out(word.removesuffix(ending)), meaning
+    return (word,)
+
+
+def _plain(char: str) -> str:
+    """Letters, digits and joiners as they are; marks and symbols as a space; what cannot be seen as nothing."""
+    kind = unicodedata.category(char)
+    if kind == "Cf":
+        return char if char in _JOINERS else ""
+    return " " if kind[0] in "PSC" else char
+
+
+NORMALISERS: Final[Mapping[str, Normalise]] = {"none": str, "nfc": nfc, "basic": basic, "english": english}
+
+
+@dataclass(frozen=True)
+class Mapper:
+    """A user's own rules: sequences of words that stand for others."""
+
+    rules: Mapping[Words, Words]
+    digest: str
+    longest: int = field(init=False, default=0)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "longest", max(map(len, self.rules), default=0))
+
+    def __call__(self, text: str) -> str:
+        """The text with every rule applied, from left to right.
+
+        >>> Mapper({("gray",): ("grey",), ("mm", "hm"): ()}, "")("mm hm a gray cat")
+        'a grey cat'
+        """
+        words, written, at = text.split(), list[str](), 0
+        while at < len(words):
+            size = self._fitting(words, at)
+            written += self.rules[tuple(words[at : at + size])] if size else (words[at],)
+            at += size or 1
+        return " ".join(written)
+
+    def _fitting(self, words: Sequence[str], at: int) -> int:
+        sizes = range(min(self.longest, len(words) - at), 0, -1)
+        return next((size for size in sizes if tuple(words[at : at + size]) in self.rules), 0)
+
+
+def normaliser(name: str, mapper: Mapper | None = None) -> Normalise:
+    """The named normaliser, followed by the user's own rules if there are any."""
+    first = NORMALISERS[name]
+    return first if mapper is None else lambda text: mapper(first(text))
+
+
+def read_mapper(path: Path, findings: Findings, *, name: str, rule: str) -> Mapper:
+    """A file of `from => to` rules; both sides go through the named normaliser, as the texts do."""
+    data = read_bounded(path, RULES_BYTES)
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise SettingError(f"{path} is not UTF-8 (byte {error.start + 1}): save it as UTF-8.") from error
+    rules: dict[Words, Words] = {}
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.strip() and not line.lstrip().startswith(COMMENTS):
+            fault = _take(line, rules, NORMALISERS[name])
+            if fault:
+                fix = "write one rule a line, like: gray => grey"
+                findings.add(Problem(rule, path.name, number, None, fault, fix, shortened(line), where="reference"))
+    return Mapper(rules, "sha256:" + hashlib.sha256(data).hexdigest())
+
+
+def _take(line: str, rules: dict[Words, Words], normalise: Normalise) -> str:
+    """Add the rule of a line, or say what is wrong with it."""
+    left, arrow, right = line.partition(ARROW)
+    if not arrow or ARROW in right:
+        return f"a line needs one {ARROW} between what is found and what is written"
+    if "/" in right:
+        return "rules with a context (after /) are not understood"
+    source, target = (tuple(normalise(_bare(side)).split()) for side in (left, right))
+    if not source:
+        return "nothing is left of the left side once it is normalised"
+    if rules.setdefault(source, target) != target:
+        return "another rule for the same words stands above"
+    return ""
+
+
+def _bare(side: str) -> str:
+    """A side without the brackets that NIST's files of rules put around it."""
+    side = side.strip()
+    return side[1:-1] if side.startswith("[") and side.endswith("]") else side
