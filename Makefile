@@ -72,9 +72,9 @@ $(BIN)/python:
 
 # The build backend is installed from constraints.txt too, so that nothing outside that list decides what we get.
 $(BASE): constraints.txt pyproject.toml | $(BIN)/python
-	@echo "Installing Basanite into $(VENV): about 540 MB, a minute or so"
+	@echo "Installing Basanite into $(VENV): about 570 MB, a minute or so"
 	@$(INSTALL) hatchling editables
-	@$(INSTALL) --no-build-isolation -e .
+	@$(INSTALL) --no-build-isolation -e '.[reading]'
 	@touch $@
 
 $(DEV): constraints.txt pyproject.toml | $(BIN)/python

@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 Cell: TypeAlias = str | int | float | None
 Scale = Literal["linear", "log", "deviate", "category"]
-Kind = Literal["line", "bars", "points"]
+Kind = Literal["line", "bars", "points", "heat"]
 
 
 @dataclass(frozen=True)
@@ -72,6 +72,8 @@ class Chart:
     marks: tuple[Mark, ...] = ()
     guides: tuple[tuple[str, tuple[tuple[float, float], ...]], ...] = ()
     step: bool = False
+    shade: str | None = None
+    """For a heat map: the column whose numbers its cells are shaded by."""
 
 
 @dataclass(frozen=True)

@@ -38,6 +38,8 @@ from basanite.kernel import Metric, Rows, UnitRows
 
 DOMINANT = 0.2
 MOVED = 10
+NARROW_TABLE = 64
+"""Tables of so few columns are drawn together; a copy of a wide one would cost more than it saves."""
 
 
 class IncomparableError(BasaniteError):
@@ -258,10 +260,15 @@ def _sampled(contests: Sequence[Contest], draws: int, seed: int) -> list[float]:
     frame = contests[0].first.frame
     together = np.stack([one.pulls for one in contests], axis=1)
     tables = {id(rows): rows for one in contests if one.summed for rows in one.rows}
+    narrow = {key: rows for key, rows in tables.items() if rows.shape[1] <= NARROW_TABLE}
+    stacked = np.concatenate([together, *narrow.values()], axis=1)  # one product in place of many small ones
+    edges = np.cumsum([together.shape[1], *(rows.shape[1] for rows in narrow.values())])[:-1]
     columns = sum(rows.shape[1] for rows in tables.values())
     exceeding = np.zeros(len(contests), dtype=np.int64)
     for block in sign_blocks(frame.size, draws=draws, seed=seed, kind=frame.kind, columns=columns // 4):
-        shifts, sums = block @ together, {key: block @ rows for key, rows in tables.items()}
+        shifts, *parts = np.split(block @ stacked, edges, axis=1)
+        sums = {key: block @ rows for key, rows in tables.items() if key not in narrow}
+        sums |= dict(zip(narrow, parts, strict=True))
         for place, one in enumerate(contests):
             exceeding[place] += _exceeding(one, shifts[:, place], _drawn_apart(one, shifts[:, place], sums, block))
     return [float(count + 1) / (draws + 1) for count in exceeding]

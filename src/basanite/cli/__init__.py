@@ -32,6 +32,7 @@ COMMANDS = {
     "domains": "Show the domains: definition, what belongs to each, and annotators' notes.",
     "convert": "Turn TREC runs and qrels into submissions and keys, and back.",
     "pool": "Choose which documents of several runs to have judged, and weigh each run's part.",
+    "measure": "Tell how well features represent data: measures, shift, comparison, a monitor.",
     "demo": "Make an example evaluation and take it all the way to a report.",
     "tasks": "List the tasks, each with its settings.",
     "metrics": "List the metrics, each with its citation.",

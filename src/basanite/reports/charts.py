@@ -15,15 +15,15 @@ from typing import Literal
 import vl_convert
 
 from basanite.figures import Axis, Chart
-from basanite.reports import scales, theme
+from basanite.reports import heat, scales, theme
 from basanite.reports.points import Spec, is_category, points_of
 from basanite.reports.wording import shown
 
-Shape = Literal["wide", "square", "facets", "bars"]
+Shape = Literal["wide", "square", "facets", "bars", "heat"]
 
 STEP = 15
 """The height of one of several bars in a level."""
-STILL_WIDTH = {"wide": 660, "square": 480, "facets": 190, "bars": 520}
+STILL_WIDTH = {"wide": 660, "square": 480, "facets": 190, "bars": 520, "heat": 520}
 ZOOM = {
     "name": "zoom",
     "bind": "scales",
@@ -79,11 +79,18 @@ class Frame:
 def vega_lite(chart: Chart, *, ink: theme.Ink = theme.variable, still: bool = False) -> Spec:
     """The chart as a Vega-Lite specification; `ink` decides whether colours are CSS variables or written out."""
     frame = _frame(chart, ink)
-    layers = _bar_layers(frame) if is_category(chart) else _plane_layers(frame, still)
+    layers = _layers(frame, still)
     view = {"layer": layers, **_size(chart, STILL_WIDTH[shape(chart)] if still or chart.facet else "container")}
     spec = _faceted(frame, view) if chart.facet else {**view, "autosize": {"type": "fit-x", "contains": "padding"}}
     apart = {"resolve": {"scale": {"xOffset": "independent", "yOffset": "independent"}}} if is_category(chart) else {}
     return {"data": {"values": list(frame.points)}, **apart, "config": theme.chart_config(ink), **spec}
+
+
+def _layers(frame: Frame, still: bool) -> list[Spec]:
+    if frame.chart.kind == "heat":
+        return heat.layers(frame.chart, frame.x, frame.y, frame.ink)
+    bars = is_category(frame.chart) and frame.chart.kind != "points"
+    return _bar_layers(frame) if bars else _plane_layers(frame, still)
 
 
 def svg(chart: Chart, *, ink: theme.Ink = theme.variable, prefix: str = "still") -> str:
@@ -106,7 +113,7 @@ def shape(chart: Chart) -> Shape:
     if chart.facet:
         return "facets"
     if is_category(chart):
-        return "bars"
+        return "heat" if chart.kind == "heat" else "bars"
     return "square" if chart.x.scale == chart.y.scale == "deviate" else "wide"
 
 
@@ -119,6 +126,8 @@ def _legend(chart: Chart) -> Spec | None:
 
 
 def _size(chart: Chart, width: int | str) -> Spec:
+    if chart.kind == "heat":
+        return {"width": width, "height": heat.height(chart)}
     if chart.y.scale == "category":
         return {"width": width, "height": _bars_height(chart)}
     return {"width": width, "height": {"facets": 170, "square": 460}.get(shape(chart), 320)}
@@ -133,7 +142,7 @@ def _bars_height(chart: Chart) -> int:
 
 def _faceted(frame: Frame, view: Spec) -> Spec:
     order = list(dict.fromkeys(point["facet"] for point in frame.points))
-    facet = {"field": "facet", "type": "nominal", "sort": order, "title": None}
+    facet = {"field": "facet", "type": "nominal", "sort": order, "title": None, "header": {"labelPadding": 18}}
     return {"facet": facet, "columns": 3, "spec": view}
 
 
@@ -153,7 +162,7 @@ def _channel(axis: Axis, name: str, drawn: tuple[Chart, Sequence[Spec], theme.In
         title = None if name == "y" else shown(axis.label)
         shown_axis = {"title": title, "grid": False, "domain": False, "labelAngle": 0}
         return {"field": name, "type": "nominal", "scale": {"domain": order}, "axis": shown_axis}
-    if is_category(chart) and axis.low is None and axis.high is None:
+    if is_category(chart) and chart.kind != "points" and axis.low is None and axis.high is None:
         return {"field": name, **scales.from_zero(axis, ink)}
     ends = scales.domain(axis, [point[key] for point in points for key in _keys(name, point)])
     ticks = scales.FEW_TICKS if chart.facet else scales.TICKS
@@ -177,9 +186,9 @@ def _plane_layers(frame: Frame, still: bool) -> list[Spec]:
 def _main(frame: Frame) -> Spec:
     chart = frame.chart
     base: Spec = {"x": frame.x, "y": frame.y, "color": frame.colour(), "opacity": _fade()}
-    params: list[Spec] = [ZOOM, PICK]
+    params: list[Spec] = [PICK] if is_category(chart) else [ZOOM, PICK]  # names cannot be zoomed
     if chart.kind == "points":
-        encoding = {**base, "shape": frame.shape()}
+        encoding = {**base, **_beside(frame), "shape": frame.shape()}
         return {
             "mark": {"type": "point", "filled": True, "size": 60, "clip": True},
             "params": params,
@@ -193,7 +202,8 @@ def _main(frame: Frame) -> Spec:
 
 def _touch(frame: Frame) -> Spec:
     size = {"condition": {"param": "hover", "empty": False, "value": 1}, "value": 0}
-    encoding = {"x": frame.x, "y": frame.y, "color": frame.colour(), "tooltip": SAYS, "opacity": size}
+    place = {"x": frame.x, "y": frame.y, **_beside(frame)}
+    encoding = {**place, "color": frame.colour(), "tooltip": SAYS, "opacity": size}
     return {
         "mark": {"type": "point", "filled": True, "size": 90, "clip": True},
         "params": [HOVER],
@@ -209,8 +219,13 @@ def _bands(frame: Frame) -> list[Spec]:
     else:
         rule = {"type": "area", "opacity": 0.16, "clip": True}
     y = {**frame.y, "field": "low"}
-    encoding = {"x": frame.x, "y": y, "y2": {"field": "high"}, "color": frame.colour()}
+    encoding = {"x": frame.x, **_beside(frame), "y": y, "y2": {"field": "high"}, "color": frame.colour()}
     return [{"mark": rule, "encoding": encoding}]
+
+
+def _beside(frame: Frame) -> Spec:
+    """Points of several series above one name stand beside each other."""
+    return _offset(frame, "x", CENTRE) if frame.chart.x.scale == "category" else {}
 
 
 def _guides(frame: Frame) -> list[Spec]:

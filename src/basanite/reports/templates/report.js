@@ -46,7 +46,7 @@
     const line = document.createElement("p");
     line.className = "hint";
     const legend = host.querySelector(".role-legend") ? "Click a name to single it out, Shift-click for more. " : "";
-    const zoom = host.dataset.shape === "bars" ? "" : "Drag to move, Ctrl or Shift with the wheel to zoom, double-click to reset.";
+    const zoom = ["bars", "heat"].includes(host.dataset.shape) ? "" : "Drag to move, Ctrl or Shift with the wheel to zoom, double-click to reset.";
     line.textContent = legend + zoom;
     if (line.textContent) host.after(line);
   }

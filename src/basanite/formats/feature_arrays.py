@@ -1,0 +1,158 @@
+"""Arrays on disk that are never read as a whole: only their header is, and rows when they are asked for.
+
+A stored array can be handed to another process as a path: that process opens it again. Headers come from strangers:
+nothing is unpickled, and a header that promises more than the file holds is refused before anything is allocated.
+"""
+
+from __future__ import annotations
+
+import zipfile
+import zlib
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import IO, Any, Final
+
+import numpy as np
+from numpy.lib import format as npy
+from numpy.typing import NDArray
+
+from basanite.errors import UnreadableError
+from basanite.formats.bounded import check_regular
+
+MOST_BYTES: Final = 1 << 40
+"""The largest array that is taken at all."""
+MOST_LOADED: Final = 1 << 33
+"""The largest array that is read into memory because it cannot be mapped (8 GiB)."""
+LONGEST_HEADER: Final = 10_000
+_KINDS: Final = "fiubUS"
+
+
+@dataclass(frozen=True)
+class StoredArray:
+    """An array inside a file at an offset, mapped when rows are asked for."""
+
+    path: Path
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+    offset: int
+    fortran: bool = False
+
+    @cached_property
+    def _mapped(self) -> NDArray[Any]:
+        if self.fortran:
+            return np.memmap(self.path, self.dtype, "r", self.offset, self.shape, "F")
+        return np.memmap(self.path, self.dtype, "r", self.offset, self.shape)
+
+    def __getitem__(self, rows: Any, /) -> NDArray[Any]:
+        return np.asarray(self._mapped[rows])
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+
+
+@dataclass(frozen=True)
+class Header:
+    """What the first bytes of an `.npy` file say."""
+
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+    fortran: bool
+    length: int
+
+    @property
+    def size(self) -> int:
+        """How many bytes the array takes."""
+        size = self.dtype.itemsize
+        for side in self.shape:
+            size *= side
+        return size
+
+
+def read_header(file: IO[bytes], name: str) -> Header:
+    """The header of an `.npy` file; object arrays are refused, for reading them would run code."""
+    try:
+        version = npy.read_magic(file)
+        reader = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}[version]
+        shape, fortran, dtype = reader(file, max_header_size=LONGEST_HEADER)
+    except (ValueError, KeyError, OSError, EOFError, SyntaxError, MemoryError, RecursionError, TypeError) as error:
+        raise UnreadableError(
+            f"{name} is no array that NumPy wrote: {_short(error)}. Write it with numpy.save."
+        ) from error
+    return _checked(Header(dtype, shape, fortran, file.tell()), name)
+
+
+def _checked(header: Header, name: str) -> Header:
+    if header.dtype.kind not in _KINDS or header.dtype.hasobject:
+        raise UnreadableError(
+            f"{name} holds values of type {header.dtype}, which are not read. Store numbers or plain strings."
+        )
+    if min(header.shape, default=0) < 0 or header.size > MOST_BYTES:
+        raise UnreadableError(f"{name} says that it has the shape {header.shape}: more than is taken here.")
+    return header
+
+
+def open_npy(path: Path) -> StoredArray | NDArray[Any]:
+    """An `.npy` file, mapped."""
+    check_regular(path)
+    with path.open("rb") as file:
+        header = read_header(file, path.name)
+    return _stored(path, header, header.length, path.stat().st_size - header.length, path.name)
+
+
+def open_npz(path: Path) -> dict[str, StoredArray | NDArray[Any]]:
+    """The arrays of an `.npz` file by name: mapped where they are stored plainly, read where they are compressed."""
+    check_regular(path)
+    try:
+        with zipfile.ZipFile(path) as archive:
+            members = [member for member in archive.infolist() if member.filename.endswith(".npy")]
+            return {member.filename.removesuffix(".npy"): _member(path, archive, member) for member in members}
+    except (zipfile.BadZipFile, NotImplementedError, EOFError, RuntimeError, OSError, zlib.error) as error:
+        raise UnreadableError(
+            f"{path.name} is no archive that NumPy wrote: {_short(error)}. Write it with numpy.savez."
+        ) from error
+
+
+def _member(path: Path, archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> StoredArray | NDArray[Any]:
+    name = f"{path.name}:{member.filename}"
+    with archive.open(member) as file:
+        header = read_header(file, name)
+        if member.compress_type == zipfile.ZIP_STORED:
+            start = _data_start(path, member) + header.length
+            return _stored(path, header, start, member.file_size - header.length, name)
+        return _loaded(file, header, member.file_size - header.length, name)
+
+
+def _data_start(path: Path, member: zipfile.ZipInfo) -> int:
+    """Where the bytes of a stored member begin: after its own header, whose length is written in it."""
+    with path.open("rb") as file:
+        file.seek(member.header_offset + 26)
+        lengths = file.read(4)
+    return member.header_offset + 30 + int.from_bytes(lengths[:2], "little") + int.from_bytes(lengths[2:], "little")
+
+
+def _stored(path: Path, header: Header, offset: int, size: int, name: str) -> StoredArray | NDArray[Any]:
+    if header.size > size:
+        raise UnreadableError(f"{name} is cut short: {header.size} bytes were promised and {max(size, 0)} are there.")
+    if not header.size:
+        return np.empty(header.shape, header.dtype)
+    return StoredArray(path.resolve(), header.dtype, header.shape, offset, header.fortran)
+
+
+def _loaded(file: IO[bytes], header: Header, size: int, name: str) -> NDArray[Any]:
+    if header.size > MOST_LOADED:
+        raise UnreadableError(
+            f"{name} is compressed and larger than {MOST_LOADED >> 30} GiB. Store it with numpy.savez, uncompressed."
+        )
+    data = file.read(header.size) if header.size <= size else b""
+    if len(data) < header.size:
+        raise UnreadableError(f"{name} is cut short: {header.size} bytes were promised and {len(data)} are there.")
+    flat: NDArray[Any] = np.frombuffer(data, header.dtype)
+    return flat.reshape(header.shape, order="F" if header.fortran else "C")
+
+
+def _short(error: BaseException) -> str:
+    return str(error).splitlines()[0][:120] if str(error) else type(error).__name__

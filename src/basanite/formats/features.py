@@ -1,0 +1,294 @@
+"""Features with their labels from `.npz`, `.npy`, `.parquet` or zarr: named arrays, checked before they are measured.
+
+The names are those of the contract: `features` and `labels`; optionally `source_probabilities`, `source_features`,
+`source_labels`, `predictions` and `groups`. Features stay on disk where they can; everything else is small.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from basanite.errors import MissingExtraError, UnreadableError
+from basanite.formats.bounded import check_regular, read_bounded
+from basanite.formats.feature_arrays import MOST_BYTES, MOST_LOADED, StoredArray, open_npy, open_npz
+from basanite.problems import Findings, Problem, shortened
+
+NAMES: Final = (
+    "features",
+    "labels",
+    "source_probabilities",
+    "source_features",
+    "source_labels",
+    "predictions",
+    "groups",
+)
+SUFFIXES: Final = (".npz", ".npy", ".parquet", ".zarr")
+RULE: Final = "F-11"
+MOST_METADATA: Final = 1 << 22
+BLOCK: Final = 1 << 22
+"""Numbers that are looked at at a time."""
+_ROWS_OF: Final[Mapping[str, str]] = {
+    "labels": "features",
+    "source_probabilities": "features",
+    "predictions": "features",
+    "groups": "features",
+    "source_labels": "source_features",
+}
+
+Rows = Any
+"""`[N, d]`: an array, or one that is stored and gives rows when asked."""
+
+
+@dataclass(frozen=True)
+class FeatureSet:
+    """What one file holds; `features` can be indexed by slices and row numbers and is not read before."""
+
+    name: str
+    features: Rows
+    labels: NDArray[Any]
+    source_probabilities: NDArray[Any] | None = None
+    source_features: Rows | None = None
+    source_labels: NDArray[Any] | None = None
+    predictions: NDArray[Any] | None = None
+    groups: NDArray[Any] | None = None
+    others: tuple[str, ...] = field(default=())
+    """Names in the file that mean nothing here."""
+
+    def batches(self, rows: int) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
+        """Features and labels a few rows at a time, in their order."""
+        for start in range(0, len(self.labels), rows):
+            yield np.asarray(self.features[start : start + rows]), self.labels[start : start + rows]
+
+
+def read_features(path: Path, *, labels: Path | None = None, predicted: bool = False) -> FeatureSet:
+    """The features of a file of any of the formats; `labels` names a second file, for formats that hold one array.
+
+    With `predicted` the file's `predictions` stand for labels, which it then need not have.
+    """
+    kind = path.suffix.lower()
+    if kind not in SUFFIXES:
+        raise UnreadableError(f"{path} is no file of features: its name must end in {', '.join(SUFFIXES)}.")
+    found = _READERS[kind](path)
+    if labels is not None:
+        found["labels"] = _labels_file(labels)
+    if predicted:
+        found |= {"labels": _predictions(found, path)}
+    lacking = [name for name in ("features", "labels") if name not in found]
+    if lacking:
+        raise UnreadableError(f"{path} holds no {' and no '.join(lacking)}; it holds {_listed(found)}.")
+    return _feature_set(path.name, found)
+
+
+def _predictions(found: Mapping[str, Any], path: Path) -> Any:
+    if "predictions" not in found:
+        raise UnreadableError(f"{path} holds no predictions to take for labels; it holds {_listed(found)}.")
+    return found["predictions"]
+
+
+def check(found: FeatureSet) -> Findings:
+    """Every problem of the arrays: shapes that do not fit, missing labels, and nan or inf by row (F-11)."""
+    findings = Findings()
+    findings.extend(_shape_problems(found))
+    if findings.valid:
+        for name in ("features", "source_features", "source_probabilities"):
+            _add_bad_rows(findings, found.name, name, getattr(found, name))
+        for name in ("labels", "source_labels"):
+            _add_missing(findings, found.name, name, getattr(found, name))
+    return findings
+
+
+def _feature_set(name: str, found: dict[str, Any]) -> FeatureSet:
+    kept: dict[str, Any] = {key: found.get(key) for key in NAMES}
+    small = {key: _in_memory(value, f"{name}:{key}") for key, value in kept.items() if not key.endswith("features")}
+    others = tuple(sorted(set(found) - set(NAMES)))
+    return FeatureSet(name, **{**kept, **small}, others=others)
+
+
+def _in_memory(value: Any, name: str) -> NDArray[Any] | None:
+    if value is None:
+        return None
+    if isinstance(value, StoredArray) and value.dtype.itemsize * int(np.prod(value.shape)) > MOST_LOADED:
+        raise UnreadableError(f"{name} is larger than {MOST_LOADED >> 30} GiB.")
+    return np.asarray(value[...])
+
+
+def _read_npy(path: Path) -> dict[str, Any]:
+    """One array; its labels lie beside it as `NAME.labels.npy` or `labels.npy`, if they are not named."""
+    found: dict[str, Any] = {"features": open_npy(path)}
+    beside = (path.with_suffix(".labels.npy"), path.with_name("labels.npy"))
+    labels = next((name for name in beside if name.is_file() and name != path), None)
+    return found if labels is None else {**found, "labels": open_npy(labels)}
+
+
+def _read_npz(path: Path) -> dict[str, Any]:
+    return dict(open_npz(path))
+
+
+def _labels_file(path: Path) -> Any:
+    """Labels of their own: an `.npy` array, an `.npz` with `labels`, or one label a line."""
+    if path.suffix == ".npy":
+        return open_npy(path)
+    found = _READERS[path.suffix](path) if path.suffix in _READERS else None
+    if found is None or "labels" not in found:
+        raise UnreadableError(f"{path} holds no labels. Give an .npy file, or one with an array `labels`.")
+    return found["labels"]
+
+
+def _read_parquet(path: Path) -> dict[str, Any]:
+    """A column `features` of lists, or every number column that has no other meaning; `label` or `labels`."""
+    import polars as pl
+
+    check_regular(path)
+    try:
+        schema = dict(pl.read_parquet_schema(path))
+        wide = max((int(getattr(kind, "size", 1) or 1) for kind in schema.values()), default=1)
+        rows = int(pl.scan_parquet(path).select(pl.len()).collect().item())
+        if rows * max(len(schema), wide) * 8 > MOST_LOADED:
+            raise UnreadableError(
+                f"{path} holds more than {MOST_LOADED >> 30} GiB as numbers. Store it as .npy or zarr."
+            )
+        table = pl.read_parquet(path)
+    except (pl.exceptions.PolarsError, OSError, ValueError) as error:
+        raise UnreadableError(f"{path.name} is no Parquet file that can be read: {shortened(str(error))}.") from error
+    return _from_columns(table, path.name)
+
+
+def _from_columns(table: Any, name: str) -> dict[str, Any]:
+    import polars as pl
+
+    renamed = table.rename({"label": "labels"}) if "label" in table.columns and "labels" not in table.columns else table
+    nested = {
+        key: _listed_column(renamed[key], f"{name}:{key}")
+        for key, kind in renamed.schema.items()
+        if isinstance(kind, (pl.List, pl.Array))
+    }
+    plain = {key: renamed[key].to_numpy() for key in renamed.columns if key in NAMES and key not in nested}
+    rest = [key for key, kind in renamed.schema.items() if key not in NAMES and kind.is_numeric()]
+    if "features" not in nested and rest:
+        nested["features"] = renamed.select(rest).to_numpy()
+    return {**plain, **nested}
+
+
+def _listed_column(column: Any, name: str) -> NDArray[Any]:
+    import polars as pl
+
+    if column.is_null().any():
+        row = int(column.is_null().arg_max())
+        raise UnreadableError(f"{name}: row {row} (counted from 0) is missing. Leave the row out.")
+    lengths = column.list.len() if isinstance(column.dtype, pl.List) else None
+    if lengths is not None and lengths.n_unique() > 1:
+        row = int((lengths != lengths[0]).arg_max())
+        raise UnreadableError(f"{name}: row {row} (counted from 0) has {lengths[row]} values, row 0 has {lengths[0]}.")
+    width = column.dtype.size if lengths is None else (int(lengths[0]) if len(column) else 0)
+    return np.asarray(column.explode().to_numpy()).reshape(len(column), width)
+
+
+@dataclass(frozen=True)
+class ZarrRows:
+    """Rows of a zarr array, opened again wherever it is needed."""
+
+    path: Path
+    key: str
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+
+    def __getitem__(self, rows: Any, /) -> NDArray[Any]:
+        array = _zarr_group(self.path)[self.key]
+        whole = isinstance(rows, slice) or rows is Ellipsis
+        return np.asarray(array[rows] if whole else array.oindex[rows])
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+
+def _read_zarr(path: Path) -> dict[str, Any]:
+    """The arrays of a zarr group; codecs that would run code are refused before anything is read."""
+    _refuse_pickles(path)
+    group = _zarr_group(path)
+    return {name: _zarr_rows(path, name, group[name]) for name in NAMES if name in group}
+
+
+def _zarr_rows(path: Path, name: str, array: Any) -> ZarrRows:
+    shape, dtype = tuple(array.shape), np.dtype(array.dtype)
+    chunk = int(np.prod(array.chunks, dtype=np.float64)) * dtype.itemsize
+    if dtype.kind not in "fiubUST" or dtype.itemsize * float(np.prod(shape, dtype=np.float64)) > MOST_BYTES:
+        raise UnreadableError(f"{path.name}:{name} has the type {dtype} and shape {shape}, which is not read here.")
+    if chunk > MOST_LOADED >> 3:
+        raise UnreadableError(f"{path.name}:{name} has chunks of {chunk >> 20} MiB. Write it with smaller ones.")
+    return ZarrRows(path, name, shape, dtype)
+
+
+def _zarr_group(path: Path) -> Any:
+    try:
+        import zarr
+    except ModuleNotFoundError as missing:
+        raise MissingExtraError("Reading zarr needs the package zarr: pip install zarr.") from missing
+    try:
+        return zarr.open_group(str(path), mode="r")
+    except (OSError, ValueError, KeyError, TypeError, RuntimeError) as error:
+        raise UnreadableError(f"{path} is no zarr group that can be read: {shortened(str(error))}.") from error
+
+
+def _refuse_pickles(path: Path) -> None:
+    folders = (path, *(path / name for name in NAMES))
+    files = [folder / name for folder in folders for name in (".zarray", ".zmetadata", "zarr.json")]
+    for file in files:
+        if file.is_file() and b"pickle" in read_bounded(file, MOST_METADATA).lower():
+            raise UnreadableError(f"{path.name} is stored with a codec that runs code (pickle): it is not read.")
+
+
+_READERS: Final = {".npz": _read_npz, ".npy": _read_npy, ".parquet": _read_parquet, ".zarr": _read_zarr}
+
+
+def _shape_problems(found: FeatureSet) -> Iterator[Problem]:
+    for name in ("features", "source_features", "source_probabilities"):
+        value = getattr(found, name)
+        if value is not None and (
+            len(value.shape) != 2 or 0 in value.shape or np.dtype(value.dtype).kind not in "fiub"
+        ):
+            wrong = f"{name} have the shape {tuple(value.shape)} and the type {value.dtype}"
+            yield _problem(found.name, wrong, "store a table of numbers, rows by dimensions")
+    for name, of in _ROWS_OF.items():
+        value, rows = getattr(found, name), getattr(found, of)
+        if value is not None and (rows is None or len(value) != len(rows)):
+            wrong = f"{name} has {len(value)} entries and {of} {0 if rows is None else len(rows)} rows"
+            yield _problem(found.name, wrong, "give one entry for each row")
+    for name in ("labels", "source_labels", "predictions", "groups"):
+        value = getattr(found, name)
+        if value is not None and value.ndim != 1:
+            yield _problem(found.name, f"{name} has the shape {value.shape}", "store one entry for each row")
+
+
+def _add_bad_rows(findings: Findings, file: str, name: str, value: Rows | None) -> None:
+    if value is None or np.dtype(value.dtype).kind != "f":
+        return
+    step = max(1, BLOCK // max(1, value.shape[1]))
+    for start in range(0, value.shape[0], step):
+        block = np.asarray(value[start : start + step])
+        for row in np.flatnonzero(~np.isfinite(block).all(axis=1)).tolist():
+            kind = "nan" if np.isnan(block[row]).any() else "infinity"
+            findings.add(
+                _problem(file, f"{name}: row {start + row} (counted from 0) holds {kind}", "mend or remove it")
+            )
+
+
+def _add_missing(findings: Findings, file: str, name: str, value: NDArray[Any] | None) -> None:
+    if value is None:
+        return
+    missing = np.isnan(value) if value.dtype.kind == "f" else np.array([label is None for label in value], bool)
+    for row in np.flatnonzero(missing).tolist():
+        findings.add(_problem(file, f"{name}: row {row} (counted from 0) has no label", "give one, or remove the row"))
+
+
+def _problem(file: str, message: str, fix: str) -> Problem:
+    return Problem(rule=RULE, file=file, line=None, field=None, message=message, fix=fix)
+
+
+def _listed(found: Mapping[str, Any]) -> str:
+    return ", ".join(shortened(name, 30) for name in sorted(found)[:10]) or "nothing"

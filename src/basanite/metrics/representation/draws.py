@@ -1,0 +1,223 @@
+"""Values of the linear measures in resampled draws, given the draws' weights: a draw is a weighted sum, not a copy.
+
+Copies of a row would count as similar pairs, so pairs of copies are left out: A_i = (|sum w u|^2 - sum w^2 |u|^2) /
+(n^2 - sum w^2) (S-5). Weights come in blocks `[draws, N]`, as `basanite.analysis.resampling.weight_blocks` makes them;
+blocks are joined so that each class is one large matrix product. The caller makes intervals of the values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final, Literal
+
+import numpy as np
+
+from basanite.metrics.representation.classes import Classes, Labels, classes_of
+from basanite.metrics.representation.ferm import (
+    CosineTerms,
+    Singletons,
+    Weighting,
+    cosine_values,
+    directed,
+    ratios,
+)
+from basanite.metrics.representation.passes import Features, pilot_mean, shape_of, unit_rows
+from basanite.metrics.representation.results import Floats, Numbers
+
+JOINED: Final = 1 << 25
+"""Weights that are worked on at a time (256 MB)."""
+COSINE_DRAWS: Final = ("ferm1", "ferm2", "ferm3", "ferm4", "gap", "collapse")
+MOMENT_DRAWS: Final = ("calinski_harabasz", "rs", "c_root_k")
+SUBSAMPLED_ALWAYS: Final = ("dunn", "otce_wd", "otce_wt")
+
+Resampling = Literal["bootstrap", "subsampling"]
+
+
+def resampling_of(name: str, *, rows: int, dimensions: int) -> Resampling:
+    """How the interval of a measure is drawn: no bootstrap for Dunn, OTCE, and H-score with N - 1 <= d (S-5).
+
+    >>> resampling_of("ferm1", rows=100, dimensions=10), resampling_of("dunn", rows=100, dimensions=10)
+    ('bootstrap', 'subsampling')
+    """
+    few = name == "h_score" and rows - 1 <= dimensions
+    return "subsampling" if few or name in SUBSAMPLED_ALWAYS else "bootstrap"
+
+
+def linear_draws(
+    features: Features,
+    labels: Labels | Classes,
+    weights: Iterable[Floats],
+    *,
+    names: Collection[str] = (*COSINE_DRAWS, *MOMENT_DRAWS),
+    weighting: Weighting = "classes",
+    singletons: Singletons = "omit",
+) -> dict[str, Floats]:
+    """The value of each linear measure in every draw; `davies_bouldin` is given too if it is named."""
+    classes = classes_of(labels, shape_of(features)[0])
+    parts = [_group(features, classes, group, names, weighting, singletons) for group in joined(weights)]
+    return {name: np.concatenate([part[name] for part in parts]) for name in names}
+
+
+def joined(blocks: Iterable[Floats], most: int = JOINED) -> Iterator[Floats]:
+    """Blocks of weights joined into as large ones as are worked on at a time.
+
+    >>> [len(block) for block in joined([np.ones((2, 3))] * 3, most=12)]
+    [4, 2]
+    """
+    held: list[Floats] = []
+    for block in blocks:
+        if held and (sum(map(len, held)) + len(block)) * block.shape[1] > most:
+            yield np.concatenate(held)
+            held = []
+        held.append(block)
+    if held:
+        yield np.concatenate(held)
+
+
+def _group(
+    features: Features,
+    classes: Classes,
+    weights: Floats,
+    names: Collection[str],
+    weighting: Weighting,
+    singletons: Singletons,
+) -> dict[str, Floats]:
+    values: dict[str, Floats] = {}
+    if set(names) & set(COSINE_DRAWS):
+        terms = cosine_terms_of(features, classes, weights)
+        values |= cosine_values(ratios(terms, weighting=weighting, singletons=singletons))
+    if set(names) & set(MOMENT_DRAWS):
+        values |= _moment_values(features, classes, weights)
+    if "davies_bouldin" in names:
+        values["davies_bouldin"] = _davies_bouldin(features, classes, weights)
+    return values
+
+
+def cosine_terms_of(features: Features, classes: Classes, weights: Floats) -> CosineTerms:
+    """The terms of FERM under each row of weights: two matrix products for each class, however many draws."""
+    whole = sum(weights[:, own] @ unit for own, unit, _ in _unit_classes(features, classes))
+    found = _Gathered.start(len(weights), len(classes), shape_of(features)[1])
+    for place, (own, unit, real) in enumerate(_unit_classes(features, classes)):
+        found.take(place, weights[:, own], unit, real, np.asarray(whole))
+    return found.terms(np.einsum("ij,ij->i", whole, whole))
+
+
+def _unit_classes(features: Features, classes: Classes) -> Iterator[tuple[Numbers, Floats, Floats]]:
+    """The rows of each class as unit vectors, and |u|^2 of each: 1, or 0 for a zero row."""
+    for place in range(len(classes)):
+        own = classes.members(place)
+        unit = unit_rows(features, own)
+        yield own, unit, np.asarray(unit.any(axis=1), dtype=np.float64)
+
+
+@dataclass
+class _Gathered:
+    """Terms of FERM in the making: figures `[draws, K]`, vectors `[draws, d]`."""
+
+    counts: Floats
+    pairs: Floats
+    inside: Floats
+    outside: Floats
+    squares: Floats
+    means: Floats
+    directions: Floats
+
+    @classmethod
+    def start(cls, draws: int, classes: int, dimensions: int) -> _Gathered:
+        """Nothing seen yet."""
+        figures, vectors = np.zeros((5, draws, classes)), np.zeros((2, draws, dimensions))
+        return cls(*figures, *vectors)
+
+    def take(self, place: int, weights: Floats, unit: Floats, real: Floats, whole: Floats) -> None:
+        """Add one class: the only place where rows are touched."""
+        sums = weights @ unit
+        counts, copies = weights.sum(axis=1), weights**2
+        squares = np.einsum("ij,ij->i", sums, sums)
+        self.counts[:, place] = counts
+        self.pairs[:, place] = counts**2 - copies.sum(axis=1)
+        self.inside[:, place] = squares - copies @ real
+        self.squares[:, place] = squares
+        self.outside[:, place] = np.einsum("ij,ij->i", sums, whole) - squares
+        self.means += np.divide(sums, counts[:, None], out=np.zeros_like(sums), where=counts[:, None] > 0)
+        has = (directed(squares, counts) & (counts > 0))[:, None]
+        self.directions += np.divide(sums, np.sqrt(squares)[:, None], out=np.zeros_like(sums), where=has)
+
+    def terms(self, total: Floats) -> CosineTerms:
+        """The terms, when all classes have been seen."""
+        return CosineTerms(
+            counts=self.counts,
+            pairs=self.pairs,
+            inside=self.inside,
+            outside=self.outside,
+            squares=self.squares,
+            means=np.einsum("ij,ij->i", self.means, self.means),
+            crossed=np.einsum("ij,ij->i", self.means, self.directions),
+            directions=np.einsum("ij,ij->i", self.directions, self.directions),
+            total=total,
+        )
+
+
+def _moment_values(features: Features, classes: Classes, weights: Floats) -> dict[str, Floats]:
+    """Calinski-Harabasz, RS and C-root-K in every draw, from weighted sums of shifted rows and squares."""
+    shift = pilot_mean(features)
+    whole, squares, between = np.zeros((3, len(weights), len(shift)))
+    present = np.zeros(len(weights))
+    for place in range(len(classes)):
+        own = classes.members(place)
+        rows = np.asarray(features[own], dtype=np.float64) - shift
+        some, count = weights[:, own], weights[:, own].sum(axis=1)
+        sums = some @ rows
+        whole += sums
+        squares += some @ rows**2
+        between += np.divide(sums**2, count[:, None], out=np.zeros_like(sums), where=count[:, None] > 0)
+        present += count > 0
+    total = weights.sum(axis=1)
+    middle = whole**2 / total[:, None]
+    return _scatter_values(np.maximum(squares - middle, 0), np.maximum(between - middle, 0), present, total)
+
+
+def _scatter_values(total: Floats, between: Floats, classes: Floats, rows: Floats) -> dict[str, Floats]:
+    between = np.minimum(between, total)
+    whole, apart = total.sum(axis=1), between.sum(axis=1)
+    inside = whole - apart
+    live = total > 1e-14 * np.maximum(total.max(axis=1, keepdims=True), 1e-300)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        roots = np.where(live, np.sqrt(between / total), 0.0).sum(axis=1) / live.sum(axis=1)
+        return {
+            "calinski_harabasz": (apart / (classes - 1)) / (inside / (rows - classes)),
+            "rs": apart / whole,
+            "c_root_k": roots / np.sqrt(classes),
+        }
+
+
+def _davies_bouldin(features: Features, classes: Classes, weights: Floats) -> Floats:
+    """Davies-Bouldin in every draw; centroids move with the draw, so all of a draw's are held: few draws at a time."""
+    step = max(1, JOINED // max(1, len(classes) * shape_of(features)[1]))
+    parts = [_davies_bouldin_few(features, classes, weights[at : at + step]) for at in range(0, len(weights), step)]
+    return np.concatenate(parts)
+
+
+def _davies_bouldin_few(features: Features, classes: Classes, weights: Floats) -> Floats:
+    shift = pilot_mean(features)
+    centres = np.zeros((len(classes), len(weights), len(shift)))
+    sizes = np.full((len(classes), len(weights)), np.nan)
+    for place in range(len(classes)):
+        own = classes.members(place)
+        rows = np.asarray(features[own], dtype=np.float64) - shift
+        some, count = weights[:, own], weights[:, own].sum(axis=1)
+        centres[place] = some @ rows / np.maximum(count, 1e-300)[:, None]
+        lengths = np.einsum("ij,ij->i", rows, rows)[:, None] + np.einsum("ij,ij->i", centres[place], centres[place])
+        away = np.sqrt(np.maximum(lengths - 2 * rows @ centres[place].T, 0.0))
+        sizes[place] = np.where(count > 0, (some.T * away).sum(axis=0) / np.maximum(count, 1e-300), np.nan)
+    return np.array([_worst_mean(centres[:, draw], sizes[:, draw]) for draw in range(len(weights))])
+
+
+def _worst_mean(centres: Floats, sizes: Floats) -> float:
+    present = ~np.isnan(sizes)
+    centres, sizes = centres[present] - centres[present].mean(axis=0), sizes[present]
+    squares = np.einsum("ij,ij->i", centres, centres)
+    apart = np.sqrt(np.maximum(squares[:, None] + squares - 2 * centres @ centres.T, 0.0))
+    np.fill_diagonal(apart, np.inf)
+    with np.errstate(divide="ignore"):
+        return float(((sizes[:, None] + sizes) / apart).max(axis=1).mean()) if len(sizes) > 1 else float("nan")

@@ -1,0 +1,200 @@
+"""All measures of a data set in one call: each read of the features is made once and only if something needs it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from basanite.errors import SettingError
+from basanite.metrics.cosine import samples
+from basanite.metrics.representation.backends import Backend, Blas
+from basanite.metrics.representation.classes import Classes, Labels, classes_of
+from basanite.metrics.representation.ferm import COMPANIONS, FERM, Singletons, Weighting, class_figures, ferm_of
+from basanite.metrics.representation.pairwise.pairs import (
+    Average,
+    PairSums,
+    PointBiserial,
+    dunn_of,
+    point_biserial_of,
+    silhouette_of,
+    silhouettes,
+)
+from basanite.metrics.representation.pairwise.sweep import Precision
+from basanite.metrics.representation.passes import Features, shape_of
+from basanite.metrics.representation.results import DIRECTIONS, ClassFigures, Measured, SampleFigures
+from basanite.metrics.representation.spread import (
+    c_root_k_of,
+    calinski_harabasz_of,
+    cancels,
+    davies_bouldin_of,
+    rs_of,
+)
+from basanite.metrics.representation.sums import ClassSums, Radii
+from basanite.metrics.representation.transfer.h_score import h_score
+from basanite.metrics.representation.transfer.leep import leep
+from basanite.metrics.representation.transfer.otce import Plan, otce
+
+COSINE: Final = (*FERM, *COMPANIONS)
+LINEAR: Final = (*COSINE, "davies_bouldin", "calinski_harabasz", "rs", "c_root_k")
+PAIRWISE: Final = ("silhouette", "dunn", "point_biserial")
+TRANSFER: Final = ("leep", "h_score", "otce_wd", "otce_wt")
+NAMES: Final = tuple(DIRECTIONS)
+"""Every value there is, in the order of reports."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """Which definitions are taken; the defaults are the ones the documentation calls default."""
+
+    weighting: Weighting = "classes"
+    singletons: Singletons = "omit"
+    average: Average = "micro"
+    point_biserial: PointBiserial = "pearson"
+    q: int = 1
+    shrunk: bool = False
+    """Whether the H-score takes the Ledoit-Wolf covariance."""
+    precision: Precision = "float32"
+    """Of the tiles of the pairwise sweep."""
+    plan: Plan = "exact"
+    otce_rows: int = 1000
+    seed: int = 0
+    """Of the rows that OTCE draws."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """What is known of the source task; each part is optional, and needed by the measures that name it."""
+
+    probabilities: NDArray[Any] | None = None
+    """LEEP: the source head's probabilities for the target's rows, `[N, Z]`."""
+    features: Features | None = None
+    """OTCE: features of source rows."""
+    labels: Labels | Classes | None = None
+
+
+@dataclass(frozen=True)
+class Representation:
+    """Everything measured of one data set, and the states it came from, so that it can be merged or continued."""
+
+    values: dict[str, Measured]
+    classes: Classes
+    figures: ClassFigures
+    samples: SampleFigures | None
+    sums: ClassSums
+    radii: Radii | None
+    pairs: PairSums | None
+    backend: str
+
+
+def measure(
+    features: Features,
+    labels: Labels | Classes,
+    *,
+    names: Collection[str] | None = None,
+    source: Source | None = None,
+    options: Options | None = None,
+    backend: Backend | None = None,
+    with_samples: bool = False,
+) -> Representation:
+    """Every measure that was asked for by name (all that the data allow, without names).
+
+    >>> found = measure(np.array([[1.0, 0], [2, 1], [0, 1], [1, 3]]), [0, 0, 1, 1], names=["rs", "gap"])
+    >>> sorted(found.values)
+    ['gap', 'rs']
+    """
+    classes = classes_of(labels, shape_of(features)[0])
+    given, chosen, engine = source or Source(), options or Options(), backend or Blas()
+    wanted = wanted_names(names, given)
+    moments = bool(set(wanted) & {*LINEAR, *PAIRWISE} - set(COSINE))
+    sums = engine.linear_pass(features, classes, moments=moments)
+    second = engine.radii(features, classes, sums) if _needs_radii(wanted, sums) else None
+    swept = set(wanted) & set(PAIRWISE)
+    pairs = engine.pairwise_sweep(features, classes, precision=chosen.precision, sums=sums) if swept else None
+    values = linear_values(sums, second, chosen)
+    values |= {} if pairs is None else pairwise_values(pairs, classes, chosen)
+    values |= transfer_values(wanted, features, classes, given, chosen)
+    figures = _sample_figures(features, classes, sums, pairs) if with_samples else None
+    return Representation(
+        {name: values[name] for name in wanted},
+        classes,
+        class_figures(sums),
+        figures,
+        sums,
+        second,
+        pairs,
+        engine.described,
+    )
+
+
+def linear_values(sums: ClassSums, second: Radii | None, options: Options) -> dict[str, Measured]:
+    """The values of all linear measures from the states of the passes: nothing else is read."""
+    values = ferm_of(sums, weighting=options.weighting, singletons=options.singletons)
+    if np.isnan(sums.spread).all():
+        return values
+    values |= {
+        "calinski_harabasz": calinski_harabasz_of(sums, second),
+        "rs": rs_of(sums, second),
+        "c_root_k": c_root_k_of(sums),
+    }
+    return values if second is None else values | {"davies_bouldin": davies_bouldin_of(sums, second, q=options.q)}
+
+
+def pairwise_values(pairs: PairSums, classes: Classes, options: Options) -> dict[str, Measured]:
+    """The values of all measures that rest on pairs, from what the sweep left."""
+    return {
+        "silhouette": silhouette_of(pairs, classes, average=options.average),
+        "dunn": dunn_of(pairs),
+        "point_biserial": point_biserial_of(pairs, classes, definition=options.point_biserial),
+    }
+
+
+def transfer_values(
+    wanted: Sequence[str], features: Features, classes: Classes, source: Source, options: Options
+) -> dict[str, Measured]:
+    """The values of the transfer measures among those wanted."""
+    values: dict[str, Measured] = {}
+    if "leep" in wanted and source.probabilities is not None:
+        values["leep"] = leep(source_probabilities=source.probabilities, labels=classes)
+    if "h_score" in wanted:
+        values["h_score"] = h_score(features, classes, shrunk=options.shrunk)
+    if {"otce_wd", "otce_wt"} & set(wanted) and source.features is not None and source.labels is not None:
+        found = otce(
+            source_features=source.features,
+            source_labels=source.labels,
+            target_features=features,
+            target_labels=classes,
+            rows=options.otce_rows,
+            seed=options.seed,
+            plan=options.plan,
+        )
+        values |= {"otce_wd": found.wd, "otce_wt": found.wt}
+    return values
+
+
+def wanted_names(names: Collection[str] | None, source: Source) -> tuple[str, ...]:
+    """The values to compute: those asked for, or all that the source parts at hand allow."""
+    possible = set(NAMES)
+    possible -= set() if source.probabilities is not None else {"leep"}
+    possible -= set() if source.features is not None and source.labels is not None else {"otce_wd", "otce_wt"}
+    lacking = sorted(set(names or ()) - possible)
+    if lacking:
+        raise SettingError(
+            f"These cannot be measured here: {', '.join(lacking)}. LEEP needs source probabilities, OTCE source "
+            f"features and labels; possible are {', '.join(name for name in NAMES if name in possible)}."
+        )
+    return tuple(name for name in NAMES if name in (possible if names is None else set(names)))
+
+
+def _needs_radii(wanted: Collection[str], sums: ClassSums) -> bool:
+    if "davies_bouldin" in wanted:
+        return True
+    return bool({"calinski_harabasz", "rs"} & set(wanted)) and cancels(sums)
+
+
+def _sample_figures(features: Features, classes: Classes, sums: ClassSums, pairs: PairSums | None) -> SampleFigures:
+    found = samples(features, classes, sums=sums)
+    return found if pairs is None else replace(found, silhouette=silhouettes(pairs, classes))

@@ -1,0 +1,1 @@
+"""Transferability measures: what source features or predictions are worth for other labels."""

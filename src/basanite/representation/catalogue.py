@@ -1,0 +1,70 @@
+"""What each representation measure is, for reports: its meaning, which way is better, and who defined it."""
+
+from __future__ import annotations
+
+from typing import Final, NoReturn
+
+from basanite.kernel import Metric
+from basanite.metrics.representation.results import DIRECTIONS
+
+PRIMARY: Final = "ferm1"
+UNIT: Final = "row"
+FERM_PAPER: Final = "Fu, Ge and Plested, FERM (2022)"
+OURS: Final = "Basanite's own"
+ABOUT: Final = {
+    "ferm1": ("mean over classes of similarity inside over similarity to all other rows", FERM_PAPER),
+    "ferm2": ("mean similarity inside classes over mean similarity between pairs of classes", FERM_PAPER),
+    "ferm3": ("mean similarity inside classes over that of rows with other classes' centroids", FERM_PAPER),
+    "ferm4": ("mean similarity inside classes over that between class centroids", FERM_PAPER),
+    "gap": ("mean similarity inside classes less that between classes", OURS),
+    "collapse": ("one minus similarity inside, over one minus similarity between", OURS),
+    "silhouette": ("mean over rows of how much nearer the own class is than the next", "Rousseeuw (1987)"),
+    "davies_bouldin": ("mean over classes of the worst ratio of sizes to distance", "Davies and Bouldin (1979)"),
+    "calinski_harabasz": ("scatter between classes over scatter inside them", "Calinski and Harabasz (1974)"),
+    "dunn": ("least distance between classes over the largest inside one", "Dunn (1974)"),
+    "rs": ("share of the scatter that lies between classes", "Halkidi et al. (2001)"),
+    "point_biserial": ("correlation of distance with being of different classes", "Milligan (1981)"),
+    "c_root_k": ("mean root share of between-class scatter, over the root of K", "Ratkowsky and Lance (1978)"),
+    "leep": ("mean log-likelihood of labels under the source head", "Nguyen et al. (2020)"),
+    "h_score": ("feature covariance explained by class means", "Bao et al. (2019)"),
+    "otce_wd": ("transport distance from source to target", "Tan et al. (2021)"),
+    "otce_wt": ("uncertainty of target labels under the transport plan", "Tan et al. (2021)"),
+    "accuracy": ("share of rows that were predicted rightly", ""),
+    "misplaced": ("share of rows that are more similar to another class than to their own", OURS),
+    "intra": ("mean cosine of pairs inside the class", FERM_PAPER),
+    "inter": ("mean cosine with the rows of all other classes", FERM_PAPER),
+    "rival_cosine": ("mean cosine with the nearest other class", OURS),
+}
+BEST: Final = {
+    **DIRECTIONS,
+    "accuracy": "high",
+    "misplaced": "low",
+    "intra": "high",
+    "inter": "low",
+    "rival_cosine": "low",
+}
+SHARES: Final = ("accuracy", "misplaced")
+
+
+def _from_features(*_: object, **__: object) -> NoReturn:
+    raise TypeError("representation measures are computed from features, not from rows of statistics")
+
+
+def described(name: str) -> Metric:
+    """A measure as reports know it.
+
+    >>> described("davies_bouldin").best
+    'low'
+    """
+    summary, citation = ABOUT[name]
+    return Metric(
+        name=name,
+        summary=summary,
+        citation=citation,
+        family="representation",
+        statistics=_from_features,
+        reduce=_from_features,
+        best=BEST[name],
+        unit=UNIT,
+        proportion=name in SHARES,
+    )

@@ -1,0 +1,1 @@
+"""Measuring one set of features: values with intervals, by class and by group, and the worst rows."""

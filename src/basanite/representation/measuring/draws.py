@@ -1,0 +1,250 @@
+"""Every measure's value in resampled draws, by the way of drawing that is valid for it (S-5).
+
+Cosine measures, silhouette and point-biserial take bootstrap draws without pairs of copies. Moments cannot drop copies
+(a class drawn with copies is tighter than it is), so their draws are moved to the estimate. Dunn, OTCE, and the H-score
+with few rows take half of each class without replacement. What would cost too much has no draws, and says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Final
+
+import numpy as np
+
+from basanite.metrics.representation.classes import Classes
+from basanite.metrics.representation.dice import subsamples
+from basanite.metrics.representation.draws import (
+    COSINE_DRAWS,
+    MOMENT_DRAWS,
+    cosine_terms_of,
+    joined,
+    linear_draws,
+    resampling_of,
+)
+from basanite.metrics.representation.everything import Options
+from basanite.metrics.representation.ferm import Ratios, cosine_values, ratios
+from basanite.metrics.representation.pairwise.pair_draws import pairwise_draws
+from basanite.metrics.representation.pairwise.pairs import dunn_of
+from basanite.metrics.representation.pairwise.sweep import pairwise_sweep
+from basanite.metrics.representation.results import Floats
+from basanite.metrics.representation.transfer.h_score import h_score, h_score_draws
+from basanite.metrics.representation.transfer.leep import leep_draws
+from basanite.metrics.representation.transfer.otce import otce
+from basanite.representation.data import Data
+
+HALF_SAMPLES: Final = 100
+OTCE_SAMPLES: Final = 40
+FEWER: Final = 200
+"""Draws where all of them would take long."""
+MOST_PAIRS: Final = 2e10
+"""Pairs of rows times draws up to which all draws are made."""
+MOST_ROWS: Final = 20_000
+"""Rows beyond which measures of pairs are not drawn at all."""
+MOST_DIMENSIONS: Final = 256
+"""Dimensions beyond which the H-score is not drawn."""
+MOST_TRANSPORT: Final = 400
+"""Rows a side beyond which OTCE is not drawn."""
+HALVES: Final = "interval from half-samples without replacement"
+CENTRED: Final = "draws moved to the estimate, for copies of rows tighten classes"
+TOO_COSTLY: Final = "no interval: drawing would take too long"
+OTHER_DEFINITION: Final = "no interval: this definition is not drawn"
+
+Weights = Callable[[], Iterable[Floats]]
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """Values in draws: of the whole set by measure, and of each class `[draws, K]`."""
+
+    values: Mapping[str, Floats] = field(default_factory=dict)
+    classes: Mapping[str, Floats] = field(default_factory=dict)
+    moved: frozenset[str] = frozenset()
+    """Measures whose draws are moved to the estimate."""
+    why: Mapping[str, str] = field(default_factory=dict)
+    """What must be said of how a measure was drawn, or why it was not."""
+
+
+def draw_all(data: Data, names: Collection[str], options: Options, weights: Weights, *, seed: int) -> Drawn:
+    """Every named measure in the draws that the weights make, or in half-samples."""
+    found = Drawn()
+    with np.errstate(all="ignore"):  # an undefined draw is nan and counted, not warned of
+        for part in (_cosine, _moments, _pairs, _transfer, _halves):
+            found = _joined(found, part(data, names, options, weights, seed))
+    return found
+
+
+def row_draws(each: Mapping[str, Floats], classes: Classes, weights: Weights) -> Drawn:
+    """Means over rows of figures that each row has: of the whole set and of each class, other rows held fixed."""
+    parts = [{name: _row_means(rows, classes, block) for name, rows in each.items()} for block in weights()]
+    if not parts:
+        return Drawn()
+    whole = {name: np.concatenate([part[name][0] for part in parts]) for name in each}
+    by_class = {name: np.concatenate([part[name][1] for part in parts]) for name in each}
+    return Drawn(whole, by_class)
+
+
+def _row_means(rows: Floats, classes: Classes, block: Floats) -> tuple[Floats, Floats]:
+    ordered, heavy = (block * rows)[:, classes.order], block[:, classes.order]
+    sums = np.add.reduceat(ordered, classes.starts[:-1], axis=1)
+    counts = np.add.reduceat(heavy, classes.starts[:-1], axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return sums.sum(axis=1) / counts.sum(axis=1), sums / counts
+
+
+def _joined(first: Drawn, second: Drawn) -> Drawn:
+    return Drawn(
+        {**first.values, **second.values},
+        {**first.classes, **second.classes},
+        first.moved | second.moved,
+        {**first.why, **second.why},
+    )
+
+
+def _cosine(data: Data, names: Collection[str], options: Options, weights: Weights, seed: int) -> Drawn:
+    if not set(names) & set(COSINE_DRAWS):
+        return Drawn()
+    found = [
+        ratios(
+            cosine_terms_of(data.features, data.classes, group),
+            weighting=options.weighting,
+            singletons=options.singletons,
+        )
+        for group in joined(weights())
+    ]
+    if not found:
+        return Drawn()
+    values = [cosine_values(part) for part in found]
+    whole = {name: np.concatenate([part[name] for part in values]) for name in COSINE_DRAWS if name in names}
+    return Drawn(whole, _by_class(found))
+
+
+def _by_class(found: list[Ratios]) -> dict[str, Floats]:
+    intra, inter = (np.concatenate([getattr(part, name) for part in found]) for name in ("intra", "inter"))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return {"intra": intra, "inter": inter, "ferm1": np.where(np.abs(inter) > 1e-12, intra / inter, np.nan)}
+
+
+def _moments(data: Data, names: Collection[str], options: Options, weights: Weights, seed: int) -> Drawn:
+    drawn = tuple(name for name in (*MOMENT_DRAWS, "davies_bouldin") if name in names)
+    why = {"davies_bouldin": OTHER_DEFINITION} if options.q != 1 else {}
+    kept = tuple(name for name in drawn if name not in why)
+    blocks = list(weights()) if kept else []
+    if not blocks:
+        return Drawn(why=why)
+    return Drawn(linear_draws(data.features, data.classes, blocks, names=kept), moved=frozenset(kept), why=why)
+
+
+def _pairs(data: Data, names: Collection[str], options: Options, weights: Weights, seed: int) -> Drawn:
+    wanted = [name for name in ("silhouette", "point_biserial") if name in names]
+    why = {"silhouette": OTHER_DEFINITION} if options.average != "micro" else {}
+    if data.rows > MOST_ROWS:
+        why = dict.fromkeys(wanted, TOO_COSTLY)
+    kept = [name for name in wanted if name not in why]
+    blocks = list(_affordable(weights(), data.rows)) if kept else []
+    if not blocks:
+        return Drawn(why=why)
+    found = pairwise_draws(
+        data.features, data.classes, blocks, precision=options.precision, definition=options.point_biserial
+    )
+    return Drawn({name: found[name] for name in kept}, why=why)
+
+
+def _affordable(blocks: Iterable[Floats], rows: int) -> Iterator[Floats]:
+    """All draws, or the first few where pairs are many."""
+    yield from _first(blocks, None if rows**2 * 1000.0 <= MOST_PAIRS else FEWER)
+
+
+def _first(blocks: Iterable[Floats], most: int | None) -> Iterator[Floats]:
+    left = most
+    for block in blocks:
+        if left is not None and left <= 0:
+            return
+        yield block if left is None else block[:left]
+        left = None if left is None else left - len(block)
+
+
+def _transfer(data: Data, names: Collection[str], options: Options, weights: Weights, seed: int) -> Drawn:
+    values: dict[str, Floats] = {}
+    why: dict[str, str] = {}
+    theta = data.source.probabilities
+    blocks = list(weights()) if {"leep", "h_score"} & set(names) else []
+    if "leep" in names and theta is not None and blocks:
+        values["leep"] = leep_draws(theta, data.classes, blocks)
+    if "h_score" in names and _bootstrapped("h_score", data) and blocks:
+        if options.shrunk or data.dimensions > MOST_DIMENSIONS:
+            why["h_score"] = OTHER_DEFINITION if options.shrunk else TOO_COSTLY
+        else:
+            values["h_score"] = h_score_draws(data.features, data.classes, _first(blocks, FEWER))
+    return Drawn(values, moved=frozenset(values), why=why)
+
+
+def _bootstrapped(name: str, data: Data) -> bool:
+    return resampling_of(name, rows=data.rows, dimensions=data.dimensions) == "bootstrap"
+
+
+def _halves(data: Data, names: Collection[str], options: Options, weights: Weights, seed: int) -> Drawn:
+    """Values on half-samples: they scatter about their middle as the whole scatters about the truth."""
+    if not any(True for _ in islice(weights(), 1)):
+        return Drawn()
+    values: dict[str, Floats] = {}
+    why: dict[str, str] = {}
+    if "dunn" in names:
+        _put(values, why, ("dunn",), _dunn_halves(data, seed) if data.rows <= MOST_ROWS // 4 else None)
+    if "h_score" in names and not _bootstrapped("h_score", data):
+        fits = data.dimensions <= MOST_DIMENSIONS
+        _put(values, why, ("h_score",), _h_score_halves(data, seed, options) if fits else None)
+    transport = tuple(name for name in ("otce_wd", "otce_wt") if name in names)
+    if transport:
+        _put(values, why, transport, _otce_halves(data, seed, options, transport))
+    return Drawn(values, moved=frozenset(values), why=why)
+
+
+def _put(
+    values: dict[str, Floats], why: dict[str, str], names: Collection[str], found: Mapping[str, Floats] | None
+) -> None:
+    values |= found or {}
+    why |= dict.fromkeys(names, TOO_COSTLY if found is None else HALVES)
+
+
+def _dunn_halves(data: Data, seed: int) -> dict[str, Floats]:
+    found = [
+        dunn_of(pairwise_sweep(data.features[rows], data.classes.taken(rows))).value
+        for rows in subsamples(data.classes, draws=HALF_SAMPLES, seed=seed)
+    ]
+    return {"dunn": np.array(found)}
+
+
+def _h_score_halves(data: Data, seed: int, options: Options) -> dict[str, Floats]:
+    found = [
+        h_score(data.features[rows], data.classes.taken(rows), shrunk=options.shrunk).value
+        for rows in subsamples(data.classes, draws=HALF_SAMPLES, seed=seed)
+    ]
+    return {"h_score": np.array(found)}
+
+
+def _otce_halves(data: Data, seed: int, options: Options, names: Collection[str]) -> dict[str, Floats] | None:
+    features, labels = data.source.features, data.source.labels
+    if features is None or labels is None or max(data.rows, len(labels)) > MOST_TRANSPORT:
+        return None
+    source = Classes.of(labels)
+    pairs = zip(
+        subsamples(data.classes, draws=OTCE_SAMPLES, seed=seed),
+        subsamples(source, draws=OTCE_SAMPLES, seed=seed + 1),
+        strict=True,
+    )
+    found = [
+        otce(
+            source_features=features[theirs],
+            source_labels=source.taken(theirs),
+            target_features=data.features[ours],
+            target_labels=data.classes.taken(ours),
+            plan=options.plan,
+            seed=seed,
+        )
+        for ours, theirs in pairs
+    ]
+    parts = {"otce_wd": [one.wd.value for one in found], "otce_wt": [one.wt.value for one in found]}
+    return {name: np.array(parts[name]) for name in names}

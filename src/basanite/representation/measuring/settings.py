@@ -1,0 +1,111 @@
+"""What may be set about the measures, by `--set` or as keywords: definitions, limits and the level of intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Final
+
+from basanite.errors import SettingError
+from basanite.metrics.representation.everything import Options
+from basanite.registry import suggestion
+from basanite.tasks import Setting
+from basanite.tasks.setting_kinds import one_of, yes_or_no
+
+
+def share(text: str) -> float:
+    """A number between 0 and 1, both left out.
+
+    >>> share("0.9")
+    0.9
+    """
+    number = float(text)
+    if not 0 < number < 1:
+        raise ValueError("it must lie between 0 and 1")
+    return number
+
+
+def count(least: int, most: int, text: str) -> int:
+    """A whole number inside bounds."""
+    number = int(text)
+    if not least <= number <= most:
+        raise ValueError(f"it must lie between {least:,} and {most:,}")
+    return number
+
+
+def _choice(*words: str) -> Any:
+    return partial(one_of, words)
+
+
+SETTINGS: Final = (
+    Setting(
+        "weighting", "FERM 2: `classes` (means of means) or `pairs` (pooled).", _choice("classes", "pairs"), "classes"
+    ),
+    Setting("singletons", "Classes of one row: `omit`, or `zero` as the FERM paper.", _choice("omit", "zero"), "omit"),
+    Setting(
+        "average", "Silhouette: `micro` (over rows) or `macro` (over classes).", _choice("micro", "macro"), "micro"
+    ),
+    Setting(
+        "point_biserial",
+        "`pearson`, `nbclust` or `clustercrit`.",
+        _choice("pearson", "nbclust", "clustercrit"),
+        "pearson",
+    ),
+    Setting("q", "Davies-Bouldin: 1 (mean distance) or 2 (root mean square).", partial(count, 1, 2), 1),
+    Setting("shrunk", "H-score with the Ledoit-Wolf covariance: yes or no.", yes_or_no, False),
+    Setting(
+        "precision",
+        "Tiles of distances: `float64`, the same on every machine, or `float32`, about twice as fast.",
+        _choice("float32", "float64"),
+        "float64",
+    ),
+    Setting("plan", "OTCE: `exact` or `entropic` transport.", _choice("exact", "entropic"), "exact"),
+    Setting("otce_rows", "OTCE: the most rows a side.", partial(count, 2, 5000), 1000),
+    Setting("level", "Level of the intervals, like 0.95.", share, 0.95),
+    Setting("accurate", "From this accuracy on a class or group counts as accurate.", share, 0.9),
+    Setting("misplaced", "From this share of misplaced rows on it counts as badly formed.", share, 0.25),
+)
+"""Every setting of `measure`."""
+_OPTIONS: Final = (
+    "weighting",
+    "singletons",
+    "average",
+    "point_biserial",
+    "q",
+    "shrunk",
+    "precision",
+    "plan",
+    "otce_rows",
+)
+
+
+@dataclass(frozen=True)
+class Choices:
+    """The settings of a run, all of them decided before the data are looked at."""
+
+    options: Options = field(default_factory=Options)
+    level: float = 0.95
+    accurate: float = 0.9
+    misplaced: float = 0.25
+
+    @property
+    def written(self) -> dict[str, Any]:
+        """The settings as a result lists them."""
+        mine = {"level": self.level, "accurate": self.accurate, "misplaced": self.misplaced}
+        return {**{name: getattr(self.options, name) for name in _OPTIONS}, **mine}
+
+
+def choices(given: Mapping[str, Any], *, seed: int = 0) -> Choices:
+    """The settings that were given, the others as they are by default.
+
+    >>> choices({"singletons": "zero"}).options.singletons
+    'zero'
+    """
+    known = {setting.name: setting for setting in SETTINGS}
+    for name in given:
+        if name not in known:
+            raise SettingError(f"measure has no setting {name!r}. {suggestion(name, tuple(known))}")
+    values = {name: setting.read(given[name]) if name in given else setting.default for name, setting in known.items()}
+    options = Options(**{name: values[name] for name in _OPTIONS}, seed=seed)
+    return Choices(options, values["level"], values["accurate"], values["misplaced"])

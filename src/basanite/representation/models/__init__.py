@@ -1,0 +1,1 @@
+"""Features from models: any layer, transformed inputs, and a curve over training."""
