@@ -28,7 +28,20 @@ AnyPath: TypeAlias = str | os.PathLike[str]
 Progress: TypeAlias = Callable[[str, int], None]
 """Called after each file with the name of the submission and how many files have been read."""
 
-ENDINGS = (".tgz", ".tar.gz", ".tsv", ".jsonl", ".ndjson", ".json", ".csv", ".parquet", ".txt", ".ctm", ".run", ".trees")
+ENDINGS = (
+    ".tgz",
+    ".tar.gz",
+    ".trees",
+    ".tsv",
+    ".jsonl",
+    ".ndjson",
+    ".json",
+    ".csv",
+    ".parquet",
+    ".txt",
+    ".ctm",
+    ".run",
+)
 USUAL_DRAWS, BCA_DRAWS, MOST_DRAWS = 1000, 5000, 1_000_000
 """Draws if nobody says how many; BCa needs more (S-13)."""
 

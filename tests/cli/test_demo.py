@@ -8,6 +8,7 @@ import shlex
 import pytest
 from tests.cli.running import here, process
 
+from basanite.cli import demo_reading
 from basanite.cli.demo import MARKER, with_draft
 from basanite.errors import SettingError
 
@@ -27,7 +28,7 @@ def test_the_demo_ends_with_the_page_to_open(shown):
     assert (ended.code, ended.stderr) == (0, "")
     page = re.search(r"Open this page in a browser: (.*comparison\.html)\n$", ended.stdout)[1]
     assert page == str(folder / "my demo" / "comparison.html")
-    for name in ("comparison", "Alpha", "Beta", "Gamma", "e2e", "domainid"):
+    for name in ("comparison", "Alpha", "Beta", "Gamma", "e2e", "domainid", "reading", "why", "contradiction"):
         assert (folder / "my demo" / f"{name}.html").read_text().startswith("<!doctype html>")
 
 
@@ -46,7 +47,10 @@ def test_the_other_tasks_are_checked_scored_and_reported(shown, name):
     assert (folder / "my demo" / f"{name}.html").is_file()
 
 
-@pytest.mark.parametrize("kind", ["validate clir", "score clir", "compare clir", "score e2e", "score domainid"])
+@pytest.mark.parametrize(
+    "kind",
+    ["validate clir", "score clir", "compare clir", "score e2e", "score domainid", "score reading", "reading explain"],
+)
 def test_a_command_that_is_told_does_the_same_by_hand(shown, kind):
     folder, ended = shown
     lines = [line for line in re.findall(r"^   \$ (.*)$", ended.stdout, re.M) if f"basanite {kind} " in line]
@@ -55,6 +59,46 @@ def test_a_command_that_is_told_does_the_same_by_hand(shown, kind):
     if kind == "score clir":
         value = re.search(r"Gamma: AQWV (-?[0-9.]+) ", ended.stdout)[1]
         assert f"aqwv is {value} " in done.stdout
+
+
+def test_a_derivation_and_a_contradiction_are_shown_with_the_words_behind_them(shown):
+    folder, ended = shown
+    assert "game-013 gameWinner LosAngelesChargers   [by rule higher-score-wins]" in ended.stdout
+    assert "Contradiction by overtime-needs-five" in ended.stdout
+    why, wrong = ((folder / "my demo" / f"{name}.html").read_text() for name in ("why", "contradiction"))
+    assert "<mark>Nineteen</mark>" in why
+    assert "overtime-needs-five" in wrong
+    assert "<mark>Sudden death</mark>" in wrong
+
+
+class Listener:
+    """Somebody who is shown around and keeps what was said."""
+
+    def __init__(self, folder):
+        self.folder = self.out = folder
+        self.said = []
+
+    def say(self, words):
+        self.said.append(words)
+
+    def command(self, *words, **paths):
+        self.said.append(" ".join(words))
+
+
+@pytest.mark.parametrize(
+    ("lack", "value", "said"),
+    [
+        ("NEEDED", ("no_such_package",), "pip install 'basanite[reading]'"),
+        ("example_folder", lambda: None, "source tree"),
+    ],
+    ids=["extra", "example"],
+)
+def test_without_the_extra_or_the_example_the_demo_says_so_and_goes_on(tmp_path, monkeypatch, lack, value, said):
+    monkeypatch.setattr(demo_reading, lack, value)
+    listener = Listener(tmp_path)
+    demo_reading.show_reading(listener)
+    assert said in listener.said[-1]
+    assert list(tmp_path.iterdir()) == []
 
 
 def write(text):

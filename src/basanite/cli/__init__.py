@@ -33,6 +33,7 @@ COMMANDS = {
     "convert": "Turn TREC runs and qrels into submissions and keys, and back.",
     "pool": "Choose which documents of several runs to have judged, and weigh each run's part.",
     "measure": "Tell how well features represent data: measures, shift, comparison, a monitor.",
+    "reading": "Machine reading: check packages, reason with rules, and make reading tasks.",
     "demo": "Make an example evaluation and take it all the way to a report.",
     "tasks": "List the tasks, each with its settings.",
     "metrics": "List the metrics, each with its citation.",

@@ -16,6 +16,7 @@ import click
 
 from basanite import spine
 from basanite.analysis.results import Analysis, Comparison
+from basanite.cli.demo_reading import show_reading
 from basanite.cli.options import PATH, as_json, example, problem_line, show_report
 from basanite.errors import SettingError, UnreadableError
 from basanite.interface import Work
@@ -60,9 +61,9 @@ IDENTIFIER = Quality("Epsilon", 5.0)
 def demo(out: Path, as_json: bool) -> None:
     """Make an example evaluation and take it all the way to a report.
 
-    Three made-up systems are checked, scored and compared; then one with summaries and judges, and one that tells
-    domains. Every step is told together with the command that does the same by hand. A folder that an earlier demo
-    made is replaced; nothing else is ever deleted.
+    Three made-up systems are checked, scored and compared; then one with summaries and judges, one that tells domains,
+    and one that reads texts, with a derivation to open. Every step is told together with the command that does the same
+    by hand. A folder that an earlier demo made is replaced; nothing else is ever deleted.
     """
     words = partial(tell, aside=as_json)
     with_draft(out, lambda draft: Tour(draft, out, words).walk(json=as_json))
@@ -93,6 +94,7 @@ class Tour:
         report = self.compared(self.work.comparison(analyses))
         self.summarised()
         self.identified()
+        show_reading(self)
         if json:
             show_report(report, json=True)
 

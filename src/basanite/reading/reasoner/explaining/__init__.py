@@ -1,0 +1,1 @@
+"""Why a statement holds: derivation trees as values, text, pages and RDF."""

@@ -1,0 +1,1 @@
+"""More than one world: consistent contexts of contradictory input, and ranked combinations of counted events."""

@@ -1,0 +1,199 @@
+"""The task `reading`: answers of a machine, and of people, to the queries of a package, scored against its gold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from basanite.errors import SettingError
+from basanite.formats.bounded import read_bounded
+from basanite.formats.records import LARGEST, digest_of
+from basanite.kernel import LevelRows, Rows, Scores, UnitRows
+from basanite.metrics.answers import COLUMNS, CREDITS, METRICS, PAPER, PR, AnswerCounts, document_rows
+from basanite.problems import Findings, Problem
+from basanite.reading.gold.answers import RULE, Answer, read_answers, read_gold
+from basanite.reading.gold.counting import Cell, Gold, Settled, counts_of, gold_for, settled_cells
+from basanite.reading.gold.truth import Truth, read_truth
+from basanite.reading.gold.versions import versions
+from basanite.reading.package.model import query_files
+from basanite.reading.queries.model import Query
+from basanite.reading.task_figures import compared_figures, reading_figures
+from basanite.reading.task_report import Kept, VersionScore, score_of_version, spoken_of
+from basanite.reports.wording import plural
+from basanite.tasks import Inputs, Setting, Task
+
+NO_HUMAN: Final = "no answers of people were given (--human), so ratios to human performance are undefined"
+QUERIES_FIXED: Final = "draws are of whole documents; queries and gold are held fixed"
+
+
+class ReadingRun:
+    """One system's answers on their way to rows."""
+
+    def __init__(self, truth: Truth, inputs: Inputs, settings: Mapping[str, Any], human: tuple[Answer, ...]) -> None:
+        self.truth, self.inputs, self.settings, self.human = truth, inputs, settings, human
+        self.answers: tuple[Answer, ...] = ()
+
+    def pieces(self, findings: Findings) -> Iterator[Path]:
+        """The one file of the submission."""
+        yield self.inputs.submission
+
+    def examine(self, piece: Path) -> tuple[tuple[Answer, ...], Findings]:
+        """Read it."""
+        found = Findings()
+        return read_answers(piece, self.truth.known, found), found
+
+    def take(self, examined: tuple[tuple[Answer, ...], Findings], findings: Findings) -> None:
+        """Keep the answers."""
+        self.answers = examined[0]
+        findings.merge(examined[1])
+
+    def close(self, findings: Findings) -> None:
+        """Warn of answers that are given twice: the second can only be wrong."""
+        seen: dict[tuple[object, ...], int] = {}
+        for answer in self.answers:
+            key = answer.query, answer.document, answer.bindings
+            if key in seen:
+                message, fix = f"the same answer as on line {seen[key]}", "give each answer once"
+                file = self.inputs.submission.name
+                findings.add(Problem(RULE, file, answer.line, None, message, fix, severity="warn"))
+            seen.setdefault(key, answer.line)
+
+    def scores(self, system: str) -> Scores:
+        """The counts of every document, of machine and human together."""
+        gold = gold_for(self.truth.gold, self.truth.capabilities)
+        credit = CREDITS[self.settings["credit"]]
+        answers, left_out = self._asked(self.answers)
+        machine, human = (settled_cells(side, gold, credit) for side in (answers, self._asked(self.human)[0]))
+        table = self._table(machine, human, gold)
+        kept = Kept(system, self.truth.phase, self._versions(system), spoken_of(answers, gold), table)
+        current = next(one for one in kept.versions if one.version == self.truth.version)
+        metrics = tuple(metric.bind(beta=self.settings["beta"]) for metric in METRICS)
+        return Scores(
+            task="reading",
+            system=system,
+            metrics=metrics,
+            tables=dict.fromkeys((metric.name for metric in metrics), table),
+            primary=PR.name,
+            settings={**self.settings, "gold": self.truth.version, "adjudicated": current.depth},
+            digests=self._digests(),
+            notes=(QUERIES_FIXED, *(() if self.human else (NO_HUMAN,)), *current.notes, *left_out),
+            flags={} if self.human else dict.fromkeys(("pr", "pr_f", "pr_i"), (NO_HUMAN,)),
+            parts=current.parts(self.truth.phase),
+            kept=kept,
+        )
+
+    def _asked(self, answers: Sequence[Answer]) -> tuple[tuple[Answer, ...], tuple[str, ...]]:
+        """The answers to what this part and phase ask, and what must be said of the others."""
+        kept = tuple(answer for answer in answers if self.truth.asks(answer))
+        others = plural("answer", len(answers) - len(kept))
+        words = f"{others} about other queries or documents than this part and phase ask were left out"
+        return kept, (words,) if len(kept) < len(answers) else ()
+
+    def _table(self, machine: Mapping[Cell, Settled], human: Mapping[Cell, Settled], gold: Gold) -> UnitRows:
+        names = self.truth.documents
+        rows = _rows(machine, human, gold, names)
+        levels = {
+            "query": dict(self._levels(machine, human, gold, {name: (name,) for name in self.truth.queries})),
+            "type": dict(self._levels(machine, human, gold, _by_type(self.truth.queries))),
+        }
+        # Documents are what is drawn: they are their own clusters, so nothing is taken as independent that is not.
+        return UnitRows("document", names, COLUMNS, rows, levels=levels, clusters=np.arange(len(names)))
+
+    def _levels(
+        self,
+        machine: Mapping[Cell, Settled],
+        human: Mapping[Cell, Settled],
+        gold: Gold,
+        groups: Mapping[str, Sequence[str]],
+    ) -> Iterator[tuple[str, LevelRows]]:
+        """Rows of the queries of each group, for the documents that have anything there (S-9)."""
+        for level, queries in groups.items():
+            inside = frozenset(queries)
+            part = replace(gold, inside={cell: found for cell, found in gold.inside.items() if cell[0] in inside})
+            sides = [{cell: one for cell, one in side.items() if cell[0] in inside} for side in (machine, human)]
+            rows = _rows(sides[0], sides[1], part, self.truth.documents)
+            index = np.flatnonzero(rows.any(axis=1))
+            if len(index):
+                yield level, LevelRows(index, rows[index])
+
+    def _versions(self, system: str) -> tuple[VersionScore, ...]:
+        """The same answers against every version of the gold (S-21)."""
+        truth, found = self.truth, []
+        answers, human = (self._asked(side)[0] for side in (self.answers, self.human))
+        for name, path in versions(truth.package.root).items():
+            gold = truth.gold if name == truth.version else read_gold(path, truth.known, Findings())
+            found.append(score_of_version(name, gold, answers, human, truth, self.settings, system))
+        return tuple(found)
+
+    def _digests(self) -> dict[str, str]:
+        root = self.truth.package.root
+        files = [root / "package.toml", *query_files(root), self.truth.path]
+        reference = digest_of([(str(path.relative_to(root)), read_bounded(path, LARGEST)) for path in files])
+        given = {"submission": self.inputs.submission, "human": self.inputs.human}
+        digests = {name: digest_of([(p.name, read_bounded(p, LARGEST))]) for name, p in given.items() if p is not None}
+        return {**digests, "reference": reference}
+
+
+def _rows(machine: Mapping[Cell, Settled], human: Mapping[Cell, Settled], gold: Gold, names: Sequence[str]) -> Rows:
+    counts = np.stack([counts_of(side, gold, names) for side in (machine, human)], axis=1)
+    return document_rows(AnswerCounts(tuple(names), counts))
+
+
+def _by_type(queries: Mapping[str, Query]) -> dict[str, list[str]]:
+    types: dict[str, list[str]] = {}
+    for name, query in queries.items():
+        types.setdefault(query.type, []).append(name)
+    return types
+
+
+def open_reading(
+    inputs: Inputs, settings: Mapping[str, Any], findings: Findings, executor: Executor | None = None
+) -> ReadingRun | None:
+    """Open a package, and the answers of people if there are any."""
+    if inputs.reference is None:
+        raise SettingError("Answers are checked against a reading package: give its folder as --reference.")
+    truth = read_truth(inputs.reference, settings, findings)
+    if truth is None:
+        return None
+    human = read_answers(inputs.human, truth.known, findings, where="judgements") if inputs.human else ()
+    return ReadingRun(truth, inputs, settings, human) if findings.valid else None
+
+
+def _number(text: str) -> float:
+    number = float(text)
+    if not 0 < number <= 100:
+        raise ValueError("it must lie above 0 and up to 100")
+    return number
+
+
+def _credit(text: str) -> str:
+    if text not in CREDITS:
+        raise ValueError(f"it is none of {', '.join(CREDITS)}")
+    return text
+
+
+TASK = Task(
+    name="reading",
+    summary="Machine reading: answers to formal queries about texts, against people on the same gold",
+    citation=PAPER,
+    unit="document",
+    primary=PR.name,
+    metrics=METRICS,
+    open=open_reading,
+    settings=(
+        Setting("part", "The part of the corpus that is scored.", str, "test"),
+        Setting("gold", "The version of the gold, like v1; without it the newest.", str, None),
+        Setting("phase", "The phase whose capabilities are in scope; without it everything is.", str, None),
+        Setting("beta", "The weight of recall in F: 1 is the harmonic mean.", _number, 1.0),
+        Setting(
+            "credit", "Partial credit of an entity: share (missing aliases cost nothing) or dice.", _credit, "share"
+        ),
+    ),
+    figures=reading_figures,
+    compared_figures=compared_figures,
+)
