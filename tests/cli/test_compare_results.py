@@ -163,3 +163,18 @@ def test_a_report_can_be_written(results, suffix):
 def test_results_have_the_names_that_users_give(results):
     ended = here("compare", "--result", "Old=Alpha.json", "--result", "New=Beta.json", "--json", cwd=results())
     assert ended.data["systems"] == ["Old", "New"]
+
+
+@pytest.mark.req("T-10")
+def test_only_what_differs_in_the_signatures_of_values_is_told(results):
+    beta = scored("Beta")["values"]
+    for name in beta:
+        beta[name] = {**beta[name], "signature": "BLEU; tokeniser: none"}
+    folder = results(values=beta)
+    alpha = json.loads((folder / "Alpha.json").read_text())
+    alpha["values"] = {name: {**value, "signature": "BLEU; tokeniser: 13a"} for name, value in alpha["values"].items()}
+    (folder / "Alpha.json").write_text(json.dumps(alpha))
+    ended = compare(folder)
+    assert ended.code == 2
+    assert ended.stderr.count("tokeniser: 13a against tokeniser: none") == 1
+    assert "BLEU" not in ended.stderr

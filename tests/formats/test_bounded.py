@@ -62,3 +62,9 @@ def test_image_data_that_are_not_there_are_a_problem(data, fault):
     (problem,) = check_image("a.png", PNG_SIGNATURE + header + data + _chunk(b"IEND"))
     assert problem.rule == "M48"
     assert fault in problem.message
+
+
+def test_a_folder_is_refused_with_what_to_give_instead(tmp_path):
+    with pytest.raises(UnreadableError) as error:
+        read_bounded(tmp_path, 10)
+    assert str(error.value).endswith("Is a directory. Give a file.")

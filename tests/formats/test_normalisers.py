@@ -112,3 +112,15 @@ def test_applying_many_rules_to_a_long_text_stays_linear():
     mapper = Mapper({(f"w{n}", f"w{n + 1}"): ("x",) for n in range(2000)}, "")
     words = [f"w{rng.randrange(3000)}" for _ in range(50_000)]
     assert len(mapper(" ".join(words)).split()) <= 50_000
+
+
+def test_a_word_of_ten_thousand_endings_is_only_a_long_word():
+    assert english("would" + "n't" * 10_000).split()[-2:] == ["not", "not"]
+
+
+def test_a_rule_of_too_many_words_is_refused(tmp_path):
+    path, findings = tmp_path / "long.glm", Findings()
+    path.write_text("w " * 101 + "=> x\n" + "w " * 100 + "=> y\n")
+    rules = read_mapper(path, findings, name="none", rule="T-6").rules
+    assert [problem.line for problem in findings.problems] == [1]
+    assert list(map(len, rules)) == [100]

@@ -154,3 +154,39 @@ def test_what_is_no_finite_number_is_refused(found):
 
 def test_numbers_may_be_written_as_text():
     assert [number_of({"score": found}, "score") for found in (1, "0.5", -2.25, " 3e2 ")] == [1.0, 0.5, -2.25, 300.0]
+
+
+def test_lines_keep_their_numbers_after_one_that_cannot_be_read(tmp_path):
+    path, findings = tmp_path / "answers.csv", Findings()
+    path.write_bytes(b"id,text\na,one\n\0bad,two\nb\nc,three\n")
+    records = read_records(path, SUBMISSION, findings)
+    assert [(problem.line, problem.message.split()[0]) for problem in findings.problems] == [(3, "a"), (4, "1")]
+    assert list(records.lines) == [2, 5]
+
+
+def test_lines_that_end_in_carriage_returns_alone_are_numbered(tmp_path):
+    path = tmp_path / "answers.csv"
+    path.write_bytes(b"id,text\ra,one\rb,two\r")
+    assert list(read_records(path, SUBMISSION, Findings()).lines) == [2, 3]
+
+
+def test_a_cell_that_is_too_long_is_told_with_the_most_that_is_read(tmp_path):
+    path, findings = tmp_path / "answers.csv", Findings()
+    path.write_text("id,text\na," + "x" * 200_000 + "\n")
+    read_records(path, SUBMISSION, findings)
+    assert [(problem.line, "131072" in problem.fix) for problem in findings.problems] == [(2, True)]
+
+
+def test_a_parquet_file_that_unpacks_to_too_many_rows_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr("basanite.formats.records.ROWS", 1_000)
+    path, findings = tmp_path / "answers.parquet", Findings()
+    polars.DataFrame({"id": polars.repeat("a", 1_001, eager=True)}).write_parquet(path)
+    assert read_records(path, SUBMISSION, findings) is None
+    assert "more than 1000 rows" in findings.problems[0].message
+
+
+def test_a_plain_text_is_refused_once_where_it_makes_no_sense(tmp_path):
+    path, findings = tmp_path / "answers.txt", Findings()
+    path.write_text("one\ntwo\n")
+    assert read_items(path, text_of, SUBMISSION, findings, plain=False) is None
+    assert [problem.fix for problem in findings.problems] == ["give a .jsonl, .csv, .tsv or .parquet file"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import os
 
 import ir_measures
 import pytest
@@ -263,3 +264,10 @@ def test_mistakes_beyond_those_listed_are_counted(run):
     findings = Findings()
     trec.read_run(trec.Reader(run("x\n" * 100), findings, "submission"))
     assert (len(findings.problems), findings.counts) == (20, {"M84": 100})
+
+
+def test_a_pipe_is_refused_and_never_waited_for(tmp_path):
+    pipe = tmp_path / "pipe.run"
+    os.mkfifo(pipe)
+    with pytest.raises(UnreadableError, match="a pipe"):
+        trec.read_run(trec.Reader(pipe, Findings(), "submission"))

@@ -176,3 +176,11 @@ def test_a_better_system_is_told_from_a_weaker_one():
     )
     first = next(one for one in found.differences if one.metric == "cider_d")
     assert first.verdict == "first"
+
+
+def test_a_caption_that_is_too_long_is_told_with_its_file(tmp_path):
+    (tmp_path / "r.jsonl").write_text('{"id": "1", "references": ["a dog"]}\n')
+    (tmp_path / "s.jsonl").write_text(f'{{"id": "1", "text": "{"a" * 10_001}"}}\n')
+    with pytest.raises(InvalidInputError) as error:
+        basanite.score("captions", reference=tmp_path / "r.jsonl", submission=tmp_path / "s.jsonl")
+    assert [problem.file for problem in error.value.findings.problems] == ["s.jsonl"]

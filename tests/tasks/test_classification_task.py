@@ -181,3 +181,19 @@ def test_every_value_says_how_it_was_made(files):
     assert result.scores.signatures["f_beta_macro"].startswith(
         "f_beta_macro|beta:0.5|undefined:1|classes:all|basanite:"
     )
+
+
+@pytest.mark.req("T-8")
+def test_values_of_single_classes_are_not_broken_down_by_ambiguity_once_more(tmp_path):
+    write_classification(tmp_path)
+    result = basanite.score(
+        "classification",
+        reference=tmp_path / "key.csv",
+        submission=tmp_path / "Alpha.csv",
+        metadata=tmp_path / "metadata.csv",
+        draws=50,
+    )
+    named = {name for values in result.breakdowns["ambiguity"].values() for name in values}
+    assert "f1_macro" in named
+    assert not named & {"f1", "precision", "recall"}
+    assert {"f1", "precision", "recall"} <= set(result.breakdowns["class"]["first"])

@@ -1,6 +1,7 @@
 """The tasks ranking, labels, ratings and relevance from files to values: what golden cases do not show."""
 
 import json
+import os
 import shutil
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from tests.cli.running import process
 
 import basanite
 from basanite.analysis.resampling import frame_of, weights
-from basanite.errors import InvalidInputError, SettingError
+from basanite.errors import InvalidInputError, SettingError, UnreadableError
 from basanite.metrics import average_precision, dense_ranking
 from basanite.tasks.labels import label_figures
 
@@ -216,3 +217,38 @@ def test_hostile_files_are_refused_with_problems_and_no_crash(task, content, tmp
 @pytest.mark.parametrize("task", SUBMISSIONS)
 def test_a_submission_can_be_checked_without_its_reference(task):
     assert basanite.validate(task, submission=EXAMPLES / task / SUBMISSIONS[task]).valid
+
+
+def test_what_a_line_of_json_does_not_say_is_not_there(tmp_path):
+    """An absent property must never become a text of its own."""
+    rows = [{"item": "1", "judge": "ann", "relevance": 1, "context": "a dog", "genre": "x"}, {"item": "2"}]
+    reference = tmp_path / "reference.jsonl"
+    reference.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (tmp_path / "alpha.csv").write_text("item,text\n1,a dog\n2,a cat\n")
+    found = score("relevance", tmp_path, reference=reference)
+    assert dict(found.values["relevance"].parts) == {"judges": 1, "judgements": 1}
+    assert "items without words in their context, left out of relevance_auto: 1" in found.notes
+    assert set(found.breakdowns["genre"]) == {"x"}
+
+
+def test_a_line_of_json_without_an_item_is_a_problem_of_its_line(tmp_path):
+    reference = tmp_path / "reference.jsonl"
+    reference.write_text('{"item": "1", "judge": "ann", "relevance": 1}\n{"judge": "ann", "relevance": 1}\n')
+    (tmp_path / "alpha.csv").write_text("item,text\n1,a dog\n")
+    with pytest.raises(InvalidInputError) as error:
+        score("relevance", tmp_path, reference=reference)
+    assert [problem.line for problem in error.value.findings.problems] == [2]
+
+
+def test_a_pipe_as_a_run_is_refused_and_never_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "alpha.run")
+    with pytest.raises(UnreadableError, match="a pipe"):
+        score("ranking", submission=tmp_path / "alpha.run")
+
+
+@pytest.mark.req("S-10")
+def test_a_comparison_says_what_moves_together_in_a_draw():
+    for task, said in (("labels", "items of one film stay together"), ("relevance", "units taken as independent")):
+        files = dict.fromkeys(("one", "other"), EXAMPLES / task / SUBMISSIONS[task])
+        found = basanite.compare(task, reference=EXAMPLES / task / TRUTH[task], submissions=files, draws=50)
+        assert any(said in note for note in found.notes)

@@ -271,3 +271,36 @@ def test_a_large_timed_transcript_is_read_in_a_moment(tmp_path):
     heard = plain(tmp_path / "s.ctm", *(f"r A {at + 0.2} 0.1 one" for at in range(count)))
     found = basanite.score("speech", reference=reference, submission=heard, draws=50).values["wer"]
     assert (found.value, found.units) == (0.5, count)
+
+
+@pytest.mark.parametrize("side", ["reference", "submission"])
+def test_an_utterance_that_would_take_hours_to_align_is_refused(tmp_path, side):
+    texts = {"reference": "a", "submission": "a", side: "a " * 100_001}
+    with pytest.raises(InvalidInputError) as error:
+        score(tmp_path, {"1": {"references": [texts["reference"]]}}, {"1": texts["submission"]})
+    (problem,) = error.value.findings.problems
+    assert (problem.where, problem.file, "200002 characters" in problem.message) == (side, f"{side[0]}.jsonl", True)
+
+
+def test_channels_put_together_are_not_too_long_either(tmp_path):
+    said = {str(at): {"references": ["a " * 60_000], "recording": "r", "start": at} for at in range(2)}
+    answers = dict.fromkeys(said, "a")
+    with pytest.raises(InvalidInputError) as error:
+        score(tmp_path, said, answers, channels="interleave")
+    assert "characters, more than" in error.value.findings.problems[0].message
+
+
+def test_too_many_readings_beside_a_long_answer_are_refused(tmp_path):
+    (tmp_path / "r.stm").write_text("r A s 0 9 " + "{ a / b } " * 4_000 + "\n")
+    (tmp_path / "s.ctm").write_text("".join(f"r A {at / 4000:.5f} 0.01 a\n" for at in range(15_000)))
+    with pytest.raises(InvalidInputError) as error:
+        basanite.score("speech", reference=tmp_path / "r.stm", submission=tmp_path / "s.ctm")
+    assert "too many readings" in error.value.findings.problems[0].message
+
+
+def test_a_time_is_written_in_digits(tmp_path):
+    (tmp_path / "r.stm").write_text("r A s 0 9 a\n")
+    (tmp_path / "s.ctm").write_text("r A 1_0 1 a\n")
+    with pytest.raises(InvalidInputError) as error:
+        basanite.score("speech", reference=tmp_path / "r.stm", submission=tmp_path / "s.ctm")
+    assert "is no time" in error.value.findings.problems[0].message

@@ -27,8 +27,9 @@ def compare(analyses: Sequence[Analysis], metrics: Sequence[str] | None, design:
     found = _differences(analyses, chosen, draws, design)
     ranked = {metric.name: _ranked(metric, analyses, found) for metric in chosen if metric.best != "none"}
     by_name = dict(zip(names, analyses, strict=True))
-    said = f"{family} comparisons in the family of each metric, {draws:,} draws, {design.adjustment}"
-    notes = (said, NULL, *_left_out(analyses, chosen, metrics))
+    noun = "comparison" if family == 1 else "comparisons"
+    said = f"{family} {noun} in the family of each metric, {draws:,} draws, {design.adjustment}"
+    notes = (said, NULL, *_shared_notes(analyses), *_left_out(analyses, chosen, metrics))
     return Comparison(analyses[0].scores.task, names, by_name, tuple(found), ranked, family, draws, notes)
 
 
@@ -72,6 +73,11 @@ def _in_all(metric: Metric, analyses: Sequence[Analysis]) -> bool:
 def _swappable(metric: Metric, analyses: Sequence[Analysis]) -> bool:
     """Whether the metric's rows mean the same in every system; a grid of each system's own scores does not."""
     return all(same_rule(metric, analysis.scores.metric(metric.name)) for analysis in analyses)
+
+
+def _shared_notes(analyses: Sequence[Analysis]) -> list[str]:
+    """What is said of every system: what was held fixed, and what moves together in a draw (S-10)."""
+    return [note for note in analyses[0].notes if all(note in other.notes for other in analyses)]
 
 
 def _left_out(analyses: Sequence[Analysis], chosen: Sequence[Metric], names: Sequence[str] | None) -> list[str]:

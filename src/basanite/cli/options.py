@@ -52,7 +52,9 @@ def run_options(command: Command) -> Command:
         click.option("--seed", type=int, default=0, show_default=True, help="Seed of the draws."),
         click.option("--draws", type=click.IntRange(1), help="Draws of the bootstrap. [default: 1000; for bca 5000]"),
         click.option("--queries", type=PATH, help="The query pack: its kinds, domains and words become factors."),
-        click.option("--metadata", type=PATH, multiple=True, help="A table of factors of documents or queries."),
+        click.option(
+            "--metadata", type=PATH, multiple=True, help="A table of factors of items (by id), documents or queries."
+        ),
         click.option("--report", "reports", type=PATH, multiple=True, help="Also write a report: .html .csv .json …"),
     ):
         command = option(command)

@@ -43,6 +43,8 @@ def _refuse_others(path: Path, mode: int) -> None:
 
 
 def _unreadable(path: Path, error: OSError | ValueError) -> UnreadableError:
+    if isinstance(error, IsADirectoryError):
+        return UnreadableError(f"{path} cannot be read: Is a directory. Give a file.")
     words = (error.strerror if isinstance(error, OSError) else None) or str(error)
     return UnreadableError(f"{path} cannot be read: {words}. Check the path and your rights.")
 

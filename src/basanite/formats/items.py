@@ -74,10 +74,20 @@ def take_items(
 
 
 def read_items(
-    path: Path, take: Take, place: Place, findings: Findings, *, id_name: str = "id", used: Sequence[str] = ()
+    path: Path,
+    take: Take,
+    place: Place,
+    findings: Findings,
+    *,
+    id_name: str = "id",
+    used: Sequence[str] = (),
+    plain: bool = True,
 ) -> Items | None:
-    """The items of a structured file, or of a plain text whose lines are numbered from 1 and hold a `text` each."""
-    structured = path.suffix.lower() in STRUCTURED
+    """The items of a structured file, or of a plain text whose lines are numbered from 1 and hold a `text` each.
+
+    Without `plain` there is no sense in a text: files of other endings are refused.
+    """
+    structured = path.suffix.lower() in STRUCTURED or not plain
     records = read_records(path, place, findings) if structured else read_lines(path, place, findings)
     if records is None:
         return None

@@ -21,6 +21,7 @@ from basanite.problems import Findings, Problem, Where, shortened
 LARGEST = 2 << 30
 LINE_BYTES = 16 << 20
 COLUMNS = 5_000
+ROWS = 10_000_000
 JSON_LINES = (".jsonl", ".ndjson")
 TABLES = (".csv", ".tsv", ".tab")
 PARQUET = (".parquet", ".pq")
@@ -176,8 +177,7 @@ def _columns(file: str, rows: Sequence[tuple[int, dict[str, Any]]], place: Place
 
 def _delimited(file: str, data: bytes, place: Place, findings: Findings) -> Found | None:
     """A header line and one record a row; an empty cell is None."""
-    text = "\n".join(line for _, line in _texts(file, data, place, findings))
-    header, *rows = _cells(file, text, place, findings) or [(1, [])]
+    header, *rows = _cells(file, list(_texts(file, data, place, findings)), place, findings) or [(1, [])]
     names = [name.strip() for name in header[1]]
     if not names or "" in names or len(set(names)) < len(names) or len(names) > COLUMNS:
         message = f"column names are missing, empty, repeated, or more than {COLUMNS}"
@@ -188,20 +188,36 @@ def _delimited(file: str, data: bytes, place: Place, findings: Findings) -> Foun
     return [line for line, _ in whole], columns
 
 
-def _cells(file: str, text: str, place: Place, findings: Findings) -> list[tuple[int, list[str]]]:
+def _cells(
+    file: str, texts: Sequence[tuple[int, str]], place: Place, findings: Findings
+) -> list[tuple[int, list[str]]]:
     """Rows with the lines they begin on, as far as they can be read; tabs need no quotes."""
-    tabs = "\t" in text.partition("\n")[0]
-    lines = io.StringIO(text, newline="")
+    tabs = "\t" in (texts[0][1] if texts else "")
+    numbers = _numbers(texts)
+    lines = io.StringIO("\n".join(text for _, text in texts), newline="")
     reader = csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE) if tabs else csv.reader(lines, strict=True)
     rows: list[tuple[int, list[str]]] = []
-    line = 1
+    read = 0
     try:
         for cells in reader:
-            rows.append((line, cells))
-            line = reader.line_num + 1
+            rows.append((numbers[read], cells))
+            read = min(reader.line_num, len(numbers) - 1)
     except csv.Error as error:
-        findings.add(place.problem(file, line, f"the table cannot be read: {error}", "close every quote"))
+        fix = f"close every quote; a cell holds at most {csv.field_size_limit()} characters"
+        findings.add(place.problem(file, numbers[read], f"the table cannot be read: {error}", fix))
     return rows
+
+
+def _numbers(texts: Sequence[tuple[int, str]]) -> list[int]:
+    """The number of every line that the table's reader will see: it ends lines at carriage returns too, and does not
+    see those that could not be read."""
+    numbers: list[int] = []
+    more = 0
+    for number, text in texts:
+        inside = text.count("\r")
+        numbers += range(number + more, number + more + inside + 1)
+        more += inside
+    return numbers
 
 
 def _fits(file: str, row: tuple[int, list[str]], width: int, place: Place, findings: Findings) -> bool:
@@ -216,8 +232,12 @@ def _parquet(file: str, data: bytes, place: Place, findings: Findings) -> Found 
     import polars  # here, because it is slow to load and most files are text
 
     try:
-        frame = polars.read_parquet(io.BytesIO(data))
+        frame = polars.read_parquet(io.BytesIO(data), n_rows=ROWS + 1)
     except (polars.exceptions.PolarsError, OSError, ValueError, OverflowError) as error:
         findings.add(place.problem(file, None, f"no Parquet file: {shortened(str(error))}", "write it again"))
+        return None
+    if len(frame) > ROWS or frame.width > COLUMNS:
+        message = f"more than {ROWS} rows or {COLUMNS} columns"  # a few kilobytes may unpack to billions of cells
+        findings.add(place.problem(file, None, message, "give the items of this task alone"))
         return None
     return range(1, len(frame) + 1), {name: frame[name].to_list() for name in frame.columns}

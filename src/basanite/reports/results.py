@@ -139,10 +139,32 @@ def _text(found: Any) -> str:
 
 
 def unlike(first: Result, second: Result) -> list[str]:
-    """In what two results were not made alike: task, version, settings, reference."""
+    """In what two results were not made alike: task, version, settings, reference, signatures of values."""
     one, two = (dict(_made_by(result)) for result in (first, second))
     names = list(dict.fromkeys([*one, *two]))
-    return [f"{name} {one.get(name)} against {two.get(name)}" for name in names if one.get(name) != two.get(name)]
+    found = [f"{name} {one.get(name)} against {two.get(name)}" for name in names if one.get(name) != two.get(name)]
+    return [*found, *_signed_apart(first, second)]
+
+
+def _signed_apart(first: Result, second: Result) -> Iterator[str]:
+    """What differs in the signatures of values, each difference once with the values that have it."""
+    apart: dict[str, list[str]] = {}
+    for name in [name for name in first.values if name in second.values]:
+        words = _words_apart(first.values[name].signature, second.values[name].signature)
+        if words:
+            apart.setdefault(words, []).append(name)
+    yield from (f"signature of {', '.join(names)}: {words}" for words, names in apart.items())
+
+
+def _words_apart(first: str, second: str) -> str:
+    """The parts of two signatures that only one of them has.
+
+    >>> _words_apart("BLEU; tokeniser: coco; scale 0..1", "BLEU; tokeniser: none; scale 0..1")
+    'tokeniser: coco against tokeniser: none'
+    """
+    one, two = (list(filter(None, re.split(r"; |\|", text))) for text in (first, second))
+    alone = [", ".join(part for part in own if part not in other) for own, other in ((one, two), (two, one))]
+    return " against ".join(words or "nothing" for words in alone) if any(alone) else ""
 
 
 def _made_by(result: Result) -> Iterator[tuple[str, str]]:
@@ -150,7 +172,6 @@ def _made_by(result: Result) -> Iterator[tuple[str, str]]:
         name, _, value = part.partition(":")
         yield name, value
     yield "task", result.task
-    yield from ((f"signature of {name}", value.signature) for name, value in result.values.items() if value.signature)
     yield "reference", result.digests.get("reference", "unknown")
 
 

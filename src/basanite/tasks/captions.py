@@ -65,7 +65,7 @@ def check(pairs: Pairs, settings: Settings, findings: Findings) -> None:
         for place, caption in [(SUBMISSION, answer), *((REFERENCE, other) for other in others or ())]:
             if len(caption) > LONGEST:
                 message, fix = f"the caption of {name!r} has {len(caption)} characters", f"write at most {LONGEST}"
-                findings.add(place.problem("", None, message, fix, caption))
+                findings.add(place.problem(pairs.files.get(place.where, ""), None, message, fix, caption))
 
 
 def count(pairs: Pairs, settings: Settings) -> Counted:

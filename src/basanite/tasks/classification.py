@@ -54,12 +54,12 @@ STRANGE = "(not in the reference)"
 
 def read_reference(paths: Sequence[Path], settings: Settings, findings: Findings) -> Items | None:
     """The class of each item, and what else is known of it."""
-    return read_items(paths[0], label_of, REFERENCE, findings, used=("label",))
+    return read_items(paths[0], label_of, REFERENCE, findings, used=("label",), plain=False)
 
 
 def read_submission(path: Path, settings: Settings, findings: Findings) -> Items | None:
     """The class that a system gave each item."""
-    return read_items(path, label_of, SUBMISSION, findings, used=("label",))
+    return read_items(path, label_of, SUBMISSION, findings, used=("label",), plain=False)
 
 
 def label_of(fields: Mapping[str, Any]) -> str:

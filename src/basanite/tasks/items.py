@@ -48,6 +48,8 @@ class Pairs:
     answers: tuple[Any, ...]
     columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Further columns of the reference, one cell for each item."""
+    files: Mapping[str, str] = field(default_factory=dict)
+    """What the files of `reference` and `submission` are called, for problems found in both side by side."""
 
     def table(
         self, columns: Sequence[str], rows: Rows, levels: Mapping[str, Mapping[str, LevelRows]] | None = None
@@ -131,7 +133,11 @@ class ItemRun:
         elif self.reference is not None:
             _check_ids(self.reference, self.answers, place, findings)
         if findings.valid:
-            self.spec.check(self.pairs(), self.settings, findings)
+            self.spec.check(self.to_check(), self.settings, findings)
+
+    def to_check(self) -> Pairs:
+        """What the task's own check sees; less than `pairs` where making these is what must be guarded."""
+        return self.pairs()
 
     def pairs(self) -> Pairs:
         """Truth and answers side by side, in the order of the reference (of the answers where there is none)."""
@@ -142,7 +148,8 @@ class ItemRun:
         by_id = dict(zip(answers.ids, answers.content, strict=True))
         truth = self.reference
         given = tuple(by_id[name] for name in truth.ids)
-        return Pairs(self.spec.unit, truth.ids, truth.content, given, truth.columns)
+        files = {"reference": truth.file, "submission": answers.file}
+        return Pairs(self.spec.unit, truth.ids, truth.content, given, truth.columns, files)
 
     def scores(self, system: str) -> Scores:
         """The rows of every metric, with factors and clusters."""
@@ -150,7 +157,12 @@ class ItemRun:
         counted = self.spec.count(pairs, self.settings)
         cluster = next((name for name in self.spec.clusters if any(pairs.columns.get(name, ()))), None)
         factors, clusters = self._factors(pairs, cluster), _clusters(pairs.columns, cluster)
-        made = {id(t): replace(t, factors=factors, clusters=clusters) for t in counted.tables.values()}
+        # Values of single classes are levels already: there is no whole of them to be broken down by a factor.
+        whole = {id(counted.tables[metric.name]) for metric in counted.metrics if metric.overall}
+        made = {
+            id(table): replace(table, factors=factors if id(table) in whole else {}, clusters=clusters)
+            for table in counted.tables.values()
+        }
         moved = (f"draws move whole clusters: items of one {cluster} stay together",) if cluster else ()
         return Scores(
             task=self.spec.name,

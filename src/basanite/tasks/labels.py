@@ -86,7 +86,7 @@ def count(pairs: Pairs, settings: Settings) -> Counted:
     single = _by_class(pairs, names, positive, confidence)
     missing = _without_positives(pairs.references, names)
     notes = [f"class {name!r} has no positive: undefined, left out of the mean" for name in missing]
-    parts = {"classes": float(len(names)), "classes_without_positives": float(len(missing))}
+    parts = {"classes": len(names), "classes_without_positives": len(missing)}
     return Counted(
         METRICS,
         {MAP11.name: whole, MAP.name: whole, AP11.name: single, AP.name: single},

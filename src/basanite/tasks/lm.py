@@ -39,13 +39,13 @@ class Placed(NamedTuple):
 
 def read_reference(paths: Sequence[Path], settings: Settings, findings: Findings) -> Items | None:
     """How many tokens of each sentence count."""
-    return read_items(paths[0], token_count, REFERENCE, findings, used=("tokens",))
+    return read_items(paths[0], token_count, REFERENCE, findings, used=("tokens",), plain=False)
 
 
 def read_submission(path: Path, settings: Settings, findings: Findings) -> Items | None:
     """The log-probabilities of each sentence."""
     take: Take = partial(likelihood, base=BASES[settings["base"]], end_counts=settings["eos"] == "counted")
-    items = read_items(path, take, SUBMISSION, findings, used=("logprobs", "logprob", "tokens"))
+    items = read_items(path, take, SUBMISSION, findings, used=("logprobs", "logprob", "tokens"), plain=False)
     if items is None:
         return None
     placed = (Placed(content, items.file, line) for content, line in zip(items.content, items.lines, strict=True))
@@ -68,12 +68,13 @@ def count(pairs: Pairs, settings: Settings) -> Counted:
     rows = statistics(Likelihoods(pairs.units, *columns))
     empty = sum(one.tokens == 0 for one in told)
     notes = (*_zero_notes(pairs, told), *((f"{empty} sentences have no token",) if empty else ()))
-    total = dict(zip(("log_probability", "tokens", "zeros"), rows.sum(axis=0).tolist(), strict=True))
+    log_probability, tokens, zeros = rows.sum(axis=0).tolist()
+    total = {"log_probability": log_probability, "tokens": int(tokens), "zeros": int(zeros)}
     ends = "counted as tokens" if settings["eos"] == "counted" else "left out, the last token of each sentence"
     return Counted(
         (PERPLEXITY,),
         {PERPLEXITY.name: pairs.table(COLUMNS, rows)},
-        notes=(f"N is the {int(total['tokens'])} tokens that the model saw; sentence ends are {ends}.", *notes),
+        notes=(f"N is the {int(tokens)} tokens that the model saw; sentence ends are {ends}.", *notes),
         parts={PERPLEXITY.name: total},
         signatures={PERPLEXITY.name: _signature(settings)},
     )

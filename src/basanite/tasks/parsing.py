@@ -136,7 +136,7 @@ class ParsingRun(ItemRun):
         misfits = int(np.count_nonzero(~self.parses.fits))
         said = f"{misfits} of {len(rows)} trees do not fit their sentence: {TREATED.get(settings['mismatch'], '')}"
         flags = (said,) if misfits else ()
-        parts = {name: float(total) for name, total in zip(LABELLED_F1.columns, rows.sum(axis=0), strict=True)}
+        parts = {name: int(total) for name, total in zip(LABELLED_F1.columns, rows.sum(axis=0), strict=True)}
         return Counted(
             METRICS,
             dict.fromkeys((metric.name for metric in METRICS), table),

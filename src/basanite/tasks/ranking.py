@@ -95,7 +95,7 @@ def count(pairs: Pairs, settings: Settings) -> Counted:
         metrics,
         dict.fromkeys((metric.name for metric in metrics), table),
         notes=(FIXED, *_said(block.relevant.tolist(), len(rankings), left_out=left_out)),
-        parts={MAP.name: {"relevant": float(block.relevant.sum()), "unanswered": float(len(qrels) - len(rankings))}},
+        parts={MAP.name: {"relevant": int(block.relevant.sum()), "unanswered": len(qrels) - len(rankings)}},
         signatures={metric.name: _signature(settings) for metric in metrics},
     )
 

@@ -75,7 +75,7 @@ def count(pairs: Pairs, settings: Settings) -> Counted:
             f"predictions clipped to {low:g}..{high:g}: {clips} of {outside.size}",
             *((f"ratings missing in the reference, left out: {missing}",) if missing else ()),
         ),
-        parts={MRMSE.name: {"ratings": float(len(names)), "clipped": float(clips), "missing": float(missing)}},
+        parts={MRMSE.name: {"ratings": len(names), "clipped": clips, "missing": missing}},
         signatures={MRMSE.name: f"{FORMULA}; predictions clipped to {low:g}..{high:g}"},
     )
 

@@ -64,9 +64,9 @@ def read_reference(paths: Sequence[Path], settings: Settings, findings: Findings
 def _gathered(records: Records, scale: tuple[float, float], findings: Findings) -> Items:
     panels: dict[str, Panel] = {}
     for row, line in enumerate(records.lines):
-        fields = {name: column[row] for name, column in records.columns.items()}
+        fields = records.fields(row)
         try:
-            name = "" if fields[ITEM] is None else str(fields[ITEM])
+            name = "" if fields.get(ITEM) is None else str(fields[ITEM])
             if not name:
                 raise ContentError("the item is missing", "name the item in every line")
             _add(panels.setdefault(name, Panel(line)), fields, scale)
@@ -87,9 +87,9 @@ def _add(panel: Panel, fields: Mapping[str, Any], scale: tuple[float, float]) ->
     if context and panel.context not in ("", context):
         raise ContentError("the context is another than on an earlier line of this item", "give an item one context")
     panel.context = panel.context or context
-    if fields["judge"] is None and fields["relevance"] is None:
+    if fields.get("judge") is None and fields.get("relevance") is None:
         return  # an item that nobody has judged yet
-    judge = "" if fields["judge"] is None else str(fields["judge"])
+    judge = "" if fields.get("judge") is None else str(fields["judge"])
     if not judge or judge in panel.grades:
         raise ContentError("the judge is missing or judged this item before", "one line for each item and judge", judge)
     panel.grades[judge] = _graded(fields, *scale)
@@ -105,7 +105,7 @@ def _graded(fields: Mapping[str, Any], low: float, high: float) -> float:
 
 def read_submission(path: Path, settings: Settings, findings: Findings) -> Items | None:
     """The texts: an item and its text, which may be empty."""
-    return read_items(path, text_of, SUBMISSION, findings, id_name=ITEM, used=("text",))
+    return read_items(path, text_of, SUBMISSION, findings, id_name=ITEM, used=("text",), plain=False)
 
 
 def count(pairs: Pairs, settings: Settings) -> Counted:
@@ -136,7 +136,7 @@ def _agreement(panels: Sequence[Panel]) -> dict[str, float]:
     grades = [grade for panel in panels for grade in panel.grades.values()]
     item = np.repeat(np.arange(len(panels)), [len(panel.grades) for panel in panels])
     judges = {judge for panel in panels for judge in panel.grades}
-    counts = {"judges": float(len(judges)), "judgements": float(len(grades))}
+    counts: dict[str, float] = {"judges": len(judges), "judgements": len(grades)}
     if not grades:
         return counts
     found = grade_agreement(grades, item)

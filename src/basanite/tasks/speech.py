@@ -6,7 +6,7 @@ transcripts (STM for what was said, CTM for what was heard).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
 from functools import partial
@@ -38,6 +38,10 @@ REFERENCE, SUBMISSION = Place("reference", RULE), Place("submission", RULE)
 CLUSTERS = ("speaker", "recording", "document")
 USED = ("references", "text", "start", "background")
 WORST = 10
+LONGEST = 200_000
+"""Characters of an utterance: aligning takes time in proportion to the square, some seconds for as many."""
+MOST_READINGS = 50_000_000
+"""Places of a transcript with readings to choose from, times characters heard."""
 
 
 class SpeechRun(ItemRun):
@@ -76,9 +80,15 @@ class SpeechRun(ItemRun):
         if self.reference is None:
             return super().pairs()
         if self._ready is None:
-            counting = scored_only(super().pairs())
-            self._ready = normalised(interleaved(counting) if self.interleaving else counting, self.normalise)
+            self._ready = normalised(self.to_check(), self.normalise)
         return self._ready
+
+    def to_check(self) -> Pairs:
+        """What counts, put together and not yet normalised: readings are only chosen in what is not too long."""
+        if self.reference is None:
+            return super().pairs()
+        counting = scored_only(super().pairs())
+        return interleaved(counting) if self.interleaving else counting
 
     def scores(self, system: str) -> Scores:
         """The rows, with what was left out."""
@@ -107,6 +117,24 @@ class SpeechRun(ItemRun):
             fix = "name recordings and channels as the reference does; leave out what it does not have"
             findings.add(SUBMISSION.problem(heard.file, word.line, message, fix, word.word))
         return Items(heard.file, reference.ids, tuple(texts), [1] * len(texts), heard.digest)
+
+
+def check(pairs: Pairs, settings: Settings, findings: Findings) -> None:
+    """Refuse what cannot be aligned in a bearable time."""
+    fix = "cut it into utterances, in the reference and in what was heard"
+    for name, utterance, answer in zip(pairs.units, pairs.references, pairs.answers, strict=True):
+        if utterance is not None:
+            for place, message in _too_long(utterance, answer):
+                findings.add(place.problem(pairs.files[place.where], None, f"{name!r} has {message}", fix, name))
+
+
+def _too_long(utterance: Utterance, answer: str) -> Iterator[tuple[Place, str]]:
+    sizes = [sum(map(len, readings)) for said in utterance.said for readings in said.places]
+    for place, size in ((REFERENCE, sum(sizes)), (SUBMISSION, len(answer))):
+        if size > LONGEST:
+            yield place, f"{size} characters, more than {LONGEST}"
+    if len(sizes) * len(answer) > MOST_READINGS and any(said.plain is None for said in utterance.said):
+        yield REFERENCE, f"too many readings to choose from beside {len(answer)} characters"
 
 
 def _left_out(utterances: Sequence[Utterance]) -> Sequence[str]:
@@ -191,8 +219,7 @@ def count(pairs: Pairs, settings: Settings) -> Counted:
 
 
 def _parts(aligned: Aligned, what: str) -> dict[str, float]:
-    counts = {name: float(number) for name, number in vars(aligned.counts).items()}
-    return {**counts, f"reference_{what}": float(sum(map(len, aligned.references)))}
+    return {**vars(aligned.counts), f"reference_{what}": sum(map(len, aligned.references))}
 
 
 def _signature(references: Sequence[Sequence[str]], settings: Settings) -> str:
@@ -239,6 +266,7 @@ SPEC = ItemSpec(
     read_submission=read_submission,
     count=count,
     clusters=CLUSTERS,
+    check=check,
 )
 _open_items = opener(SPEC, SpeechRun)
 

@@ -42,6 +42,7 @@ def interleaved(pairs: Pairs) -> Pairs:
         tuple(_joined([pairs.references[at] for at in places]) for places in ordered.values()),
         tuple(spaced(pairs.answers[at] for at in places) for places in ordered.values()),
         {name: tuple(_agreed(cells, places) for places in ordered.values()) for name, cells in pairs.columns.items()},
+        pairs.files,
     )
 
 
@@ -84,4 +85,5 @@ def _taken(pairs: Pairs, places: Sequence[int]) -> Pairs:
         tuple(pairs.references[at] for at in places),
         tuple(pairs.answers[at] for at in places),
         {name: tuple(cells[at] for at in places) for name, cells in pairs.columns.items()},
+        pairs.files,
     )

@@ -116,7 +116,7 @@ def _ter(block: Segments, settings: Settings) -> tuple[Rows, dict[str, tuple[str
 
 def _bleu_parts(sums: Rows) -> dict[str, float]:
     """Lengths and n-gram matches, from which anyone can compute BLEU again."""
-    return {name: float(number) for name, number in zip(BLEU_COLUMNS, sums, strict=True)}
+    return {name: int(number) for name, number in zip(BLEU_COLUMNS, sums, strict=True)}
 
 
 def _given(settings: Settings, *names: str) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import IO, Literal, NamedTuple, TypeAlias, cast
 
 from basanite.errors import SettingError, UnreadableError
+from basanite.formats.bounded import check_regular
 from basanite.problems import Findings, Problem, Where, shortened
 
 Scale = Literal["none", "minmax"]
@@ -159,7 +160,9 @@ def most_unpacked(path: Path) -> float:
 
 
 def opened(path: Path) -> IO[bytes]:
-    """A file opened for reading, through gzip if its name says so."""
+    """A file opened for reading, through gzip if its name says so; a pipe is refused and never waited for."""
+    if path.exists() and not path.is_dir():
+        check_regular(path)
     try:
         return cast("IO[bytes]", gzip.open(path)) if path.suffix == ".gz" else path.open("rb")
     except OSError as error:

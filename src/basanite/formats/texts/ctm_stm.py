@@ -193,7 +193,7 @@ def _heard(text: str, line: int) -> Heard:
 
 def _seconds(cell: str, text: str) -> float:
     try:
-        seconds = float(cell)
+        seconds = math.nan if "_" in cell else float(cell)
     except ValueError:
         seconds = math.nan
     if not (math.isfinite(seconds) and seconds >= 0):

@@ -46,6 +46,10 @@ CONTRACTIONS: Final = {
 }
 ENDINGS: Final = {"n't": "not", "'re": "are", "'ve": "have", "'ll": "will", "'m": "am"}
 """Endings with one meaning; 's and 'd have several and stay."""
+MOST_ENDINGS: Final = 4
+"""No word has more, unless somebody wants us to fall over it."""
+MOST_WORDS: Final = 100
+"""Words on the left side of a rule: every place of a text is looked at once for each length."""
 
 _APOSTROPHES = str.maketrans({"’": "'", "ʼ": "'", "＇": "'", "‐": "-", "‑": "-"})
 _INSIDE = re.compile(r"(?<=\w)['-](?=\w)")
@@ -85,15 +89,15 @@ def english(text: str) -> str:
     return " ".join(word for word in words if word not in HESITATIONS)
 
 
-def _written_out(word: str) -> Sequence[str]:
+def _written_out(word: str, endings: int = MOST_ENDINGS) -> Sequence[str]:
     """The words that a word stands for; endings are taken off one after the other."""
     if word in CONTRACTIONS:
         return CONTRACTIONS[word].split()
     if word.isdecimal():
         return in_words(word).split()
     for ending, meaning in ENDINGS.items():
-        if word.endswith(ending) and len(word) > len(ending):
-            return *_written_out(word.removesuffix(ending)), meaning
+        if endings and word.endswith(ending) and len(word) > len(ending):
+            return *_written_out(word.removesuffix(ending), endings - 1), meaning
     return (word,)
 
 
@@ -114,10 +118,11 @@ class Mapper:
 
     rules: Mapping[Words, Words]
     digest: str
-    longest: int = field(init=False, default=0)
+    sizes: Sequence[int] = field(init=False, default=())
+    """How many words rules begin with, the most first."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "longest", max(map(len, self.rules), default=0))
+        object.__setattr__(self, "sizes", tuple(sorted({len(source) for source in self.rules}, reverse=True)))
 
     def __call__(self, text: str) -> str:
         """The text with every rule applied, from left to right.
@@ -133,8 +138,7 @@ class Mapper:
         return " ".join(written)
 
     def _fitting(self, words: Sequence[str], at: int) -> int:
-        sizes = range(min(self.longest, len(words) - at), 0, -1)
-        return next((size for size in sizes if tuple(words[at : at + size]) in self.rules), 0)
+        return next((size for size in self.sizes if tuple(words[at : at + size]) in self.rules), 0)
 
 
 def normaliser(name: str, mapper: Mapper | None = None) -> Normalise:
@@ -170,6 +174,8 @@ def _take(line: str, rules: dict[Words, Words], normalise: Normalise) -> str:
     source, target = (tuple(normalise(_bare(side)).split()) for side in (left, right))
     if not source:
         return "nothing is left of the left side once it is normalised"
+    if len(source) > MOST_WORDS:
+        return f"{len(source)} words on the left side, more than {MOST_WORDS}"
     if rules.setdefault(source, target) != target:
         return "another rule for the same words stands above"
     return ""
