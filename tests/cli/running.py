@@ -18,6 +18,9 @@ from basanite.cli import main
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "examples" / "clir"
+FEATURES = ROOT / "examples" / "features"
+READING = ROOT / "examples" / "reading"
+HARNESS = ROOT / "examples" / "harness"
 LIMIT = 240
 
 

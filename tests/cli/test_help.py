@@ -9,7 +9,7 @@ import sys
 
 import click
 import pytest
-from tests.cli.running import EXAMPLE, here, process, typed
+from tests.cli.running import EXAMPLE, FEATURES, HARNESS, READING, here, process, typed
 
 from basanite.cli import COMMANDS, app
 from basanite.synthetic.pack_builder import PackSpec, build_packs
@@ -50,12 +50,26 @@ def folder(tmp_path):
     raw = raw_documents(RawSpec(60))
     write_raw_table(raw, copy / "collected.tsv")
     write_tree(build_packs(raw, PackSpec("1A", dev=5, analysis=5)), copy)
+    shutil.copytree(READING, copy, dirs_exist_ok=True)
+    shutil.copytree(FEATURES, copy, dirs_exist_ok=True)
+    shutil.copytree(HARNESS, copy, dirs_exist_ok=True)
     return copy
+
+
+@pytest.fixture(scope="module")
+def quick(tmp_path_factory):
+    """The result of the plan that runs in seconds."""
+    made = tmp_path_factory.mktemp("harness")
+    shutil.copytree(HARNESS, made, dirs_exist_ok=True)
+    assert here("harness", "run", "quick.toml", cwd=made).code == 0
+    return made / "quick-result"
 
 
 @pytest.mark.req("P-3")
 @pytest.mark.parametrize("words", [(), *ALL], ids=" ".join)
-def test_the_example_in_the_help_of_a_command_runs(words, folder):
+def test_the_example_in_the_help_of_a_command_runs(words, folder, request):
+    if words[:1] == ("harness",):
+        shutil.copytree(request.getfixturevalue("quick"), folder / "quick-result")
     found = example_of(words)
     assert found is not None, here(*words, "--help").stdout
     assert found[1].split()[1 : 1 + len(words)] == list(words)

@@ -118,3 +118,28 @@ def test_upright_bars_are_drawn_too():
 def test_an_empty_chart_is_an_empty_picture():
     chart = Chart("t", "s", "line", Table("d", ("x", "y"), ()), Axis("x", "x"), Axis("y", "y"))
     assert "<svg" in charts.svg(chart)
+
+
+def test_points_above_names_stand_beside_each_other_and_need_no_zero():
+    rows = tuple((str(fold), team, 0.9 + at / 100, 0.89, 0.95) for fold in (1, 2) for at, team in enumerate("AB"))
+    data = Table("folds", ("fold", "team", "value", "low", "high"), rows)
+    chart = Chart(
+        "t", "s", "points", data, Axis("fold", "fold", "category"), Axis("value", "MAP", low=0.85, high=1.0),
+        series="team", low="low", high="high",
+    )  # fmt: skip
+    spec = charts.vega_lite(chart)
+    points = next(layer for layer in spec["layer"] if layer["mark"]["type"] == "point")
+    assert points["encoding"]["xOffset"]["field"] == "series"
+    assert points["encoding"]["y"]["scale"]["domain"] == [0.85, 1.0]
+    assert "zoom" not in {param["name"] for param in points["params"]}  # names cannot be zoomed
+    assert "<svg" in charts.svg(chart)
+
+
+def test_the_legend_of_lines_with_bands_is_as_strong_as_the_lines():
+    rows = tuple((team, x, 0.5, 0.4, 0.6) for team in "AB" for x in (0.0, 1.0))
+    data = Table("curve", ("team", "x", "y", "low", "high"), rows)
+    drawn = charts.svg(
+        Chart("t", "s", "line", data, Axis("x", "x"), Axis("y", "y"), series="team", low="low", high="high")
+    )
+    symbol = drawn[drawn.index("role-legend-symbol") :][:600]
+    assert 'opacity="1"' in symbol

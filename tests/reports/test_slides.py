@@ -114,3 +114,37 @@ def test_excerpts_keep_their_marks(compare):
     runs = [run for p in opened(deck)[0].shapes[2].text_frame.paragraphs for run in p.runs]
     assert any(run.text == "stone" and run.font._element.get("strike") == "sngStrike" for run in runs)
     assert any(run.text == "hill" and run.font.underline for run in runs)
+
+
+def test_no_word_of_a_table_is_broken_and_its_note_stands_below_it():
+    deck = Deck("words")
+    rows = tuple((f"row {at}", "not supported", -0.0856, "a long sentence that goes on and on " * 4) for at in range(5))
+    add_table(deck, Table("Verdicts", ("Run", "Verdict", "Gain", "Words"), rows, note="All of one model."))
+    slide = opened(deck)[0]
+    frame = graphics(slide, "table")[0]
+    widths = [column.width / Inches(1) for column in frame.table.columns]
+    assert widths[1] > 1.0  # room for the two words beside each other
+    note = next(shape for shape in slide.shapes if shape.has_text_frame and "one model" in shape.text_frame.text)
+    assert note.top >= frame.top + sum(row.height for row in frame.table.rows)
+    assert frame.table.cell(1, 2).text == "−0.0856"
+
+
+def test_long_cells_make_a_table_go_on_earlier():
+    deck = Deck("long cells")
+    rows = tuple((f"row {at}", "many words " * 30, "more words " * 30) for at in range(ROWS))
+    add_table(deck, Table("Words", ("Name", "One", "Two"), rows))
+    assert len(opened(deck)) > 1
+
+
+def test_bars_begin_at_zero_and_bands_are_drawn():
+    from basanite.reports.slides.charts import add_chart
+
+    deck = Deck("bars")
+    data = Table("t", ("run", "value", "low", "high"), (("1", 0.9, 0.89, 0.91), ("2", 0.92, 0.9, 0.93)))
+    axes = Axis("value", "MAP"), Axis("run", "run", "category")
+    add_chart(deck, Chart("t", "s", "bars", data, *axes, low="low", high="high"))
+    curve = Table("t", ("x", "value", "low", "high"), ((0.0, 0.9, 0.89, 0.91), (1.0, 0.92, 0.9, 0.93)))
+    add_chart(deck, Chart("t", "s", "line", curve, Axis("x", "x"), Axis("value", "v"), low="low", high="high"))
+    bars, line = opened(deck)
+    assert graphics(bars, "chart")[0].chart.value_axis.minimum_scale == 0
+    assert any(shape.shape_type == 13 for shape in line.shapes)

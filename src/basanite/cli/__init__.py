@@ -32,6 +32,7 @@ COMMANDS = {
     "domains": "Show the domains: definition, what belongs to each, and annotators' notes.",
     "convert": "Turn TREC runs and qrels into submissions and keys, and back.",
     "pool": "Choose which documents of several runs to have judged, and weigh each run's part.",
+    "harness": "Run evaluation plans: sealed splits, six conditions, teams' systems, claims.",
     "measure": "Tell how well features represent data: measures, shift, comparison, a monitor.",
     "reading": "Machine reading: check packages, reason with rules, and make reading tasks.",
     "demo": "Make an example evaluation and take it all the way to a report.",

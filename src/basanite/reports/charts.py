@@ -217,7 +217,7 @@ def _bands(frame: Frame) -> list[Spec]:
     if frame.chart.kind == "points":
         rule = {"type": "rule", "strokeWidth": 1.5, "clip": True}
     else:
-        rule = {"type": "area", "opacity": 0.16, "clip": True}
+        rule = {"type": "area", "fillOpacity": 0.16, "clip": True}  # of the fill alone: the legend shows strokes
     y = {**frame.y, "field": "low"}
     encoding = {"x": frame.x, **_beside(frame), "y": y, "y2": {"field": "high"}, "color": frame.colour()}
     return [{"mark": rule, "encoding": encoding}]

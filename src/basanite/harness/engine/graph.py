@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import sys
 import time
 import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -20,6 +21,7 @@ from typing import Any, TypeAlias
 
 from basanite.harness.engine.store import Store, Value
 
+Ended: TypeAlias = tuple[float, str, int]
 Work: TypeAlias = Callable[..., Value]
 """`work(**inputs, **parameters)`: a module-level function without side effects; inputs are values of other steps."""
 
@@ -34,6 +36,8 @@ class Step:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     code: str = "1"
     """The version of what is computed; a change of it is a change of the key."""
+    mapped: bool = False
+    """Whether the work reads dense inputs from disk as it uses them; it changes no result, so it is not in the key."""
 
     @cached_property
     def key(self) -> str:
@@ -52,6 +56,8 @@ class Outcome:
     state: str
     seconds: float = 0.0
     reason: str = ""
+    peak: int = 0
+    """The most memory, in bytes, that the process had used when the step ended."""
 
     @property
     def good(self) -> bool:
@@ -61,6 +67,8 @@ class Outcome:
 
 Progress: TypeAlias = Callable[[Outcome, int, int], None]
 """Called after each step with how many are finished and how many there are."""
+Begun: TypeAlias = Callable[[Step], None]
+"""Called when a step is about to run."""
 
 
 def run(
@@ -69,10 +77,11 @@ def run(
     *,
     executor: Executor | None = None,
     progress: Progress = lambda outcome, finished, total: None,
+    begun: Begun = lambda step: None,
 ) -> dict[str, Outcome]:
     """Have all these steps, and what they need, in the store; gives the outcome of each by key."""
     order = needed(wanted)
-    runner = _Runner(order, store, progress)
+    runner = _Runner(order, store, progress, begun)
     return runner.here() if executor is None else runner.elsewhere(executor)
 
 
@@ -91,34 +100,49 @@ def needed(wanted: Iterable[Step]) -> list[Step]:
     return list(order.values())
 
 
-def perform(step: Step, root: Path) -> tuple[float, str]:
-    """Do one step and keep its result; gives the seconds it took, and the reason if it failed."""
+def perform(step: Step, root: Path) -> tuple[float, str, int]:
+    """Do one step and keep its result; gives the seconds it took, the reason if it failed, and the peak of memory."""
     store, start = Store(root), time.perf_counter()
     try:
-        inputs = {name: store.load(other.key) for name, other in step.inputs.items()}
+        inputs = {name: store.load(other.key, mapped=step.mapped) for name, other in step.inputs.items()}
         store.save(step.key, step.work(**inputs, **step.parameters))
     except Exception as error:  # noqa: BLE001  a team's module may raise anything, and the others go on (A35)
-        return time.perf_counter() - start, "".join(traceback.format_exception_only(error)).strip()
-    return time.perf_counter() - start, ""
+        reason = "".join(traceback.format_exception_only(error)).strip()
+        return time.perf_counter() - start, reason or type(error).__name__, _peak()
+    return time.perf_counter() - start, "", _peak()
+
+
+def _peak() -> int:
+    """The most memory this process has used; 0 where the system does not tell."""
+    try:
+        import resource
+    except ImportError:  # not on Windows
+        return 0
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 
 class _Runner:
     """One run of a graph: what has ended, and what waits for what."""
 
-    def __init__(self, order: Sequence[Step], store: Store, progress: Progress) -> None:
-        self.order, self.store, self.progress = order, store, progress
+    def __init__(self, order: Sequence[Step], store: Store, progress: Progress, begun: Begun) -> None:
+        self.order, self.store, self.progress, self.begun = order, store, progress, begun
         self.outcomes: dict[str, Outcome] = {}
 
     def here(self) -> dict[str, Outcome]:
         """One step after the other."""
         for step in self.order:
             settled = self._settled(step)
-            self._end(settled or self._outcome(step, *perform(step, self.store.root)))
+            self._end(settled or self._performed(step))
         return self.outcomes
+
+    def _performed(self, step: Step) -> Outcome:
+        self.begun(step)
+        return self._outcome(step, *perform(step, self.store.root))
 
     def elsewhere(self, executor: Executor) -> dict[str, Outcome]:
         """As many steps at a time as the executor takes, each as soon as what it needs is there."""
-        waiting, running = list(self.order), dict[Future[tuple[float, str]], Step]()
+        waiting, running = list(self.order), dict[Future[Ended], Step]()
         while waiting or running:
             waiting = [step for step in waiting if not self._started(step, executor, running)]
             if running:
@@ -126,7 +150,7 @@ class _Runner:
                     self._end(self._collected(running.pop(future), future))
         return self.outcomes
 
-    def _started(self, step: Step, executor: Executor, running: dict[Future[tuple[float, str]], Step]) -> bool:
+    def _started(self, step: Step, executor: Executor, running: dict[Future[Ended], Step]) -> bool:
         """Whether a step has ended or is on its way."""
         if any(other.key not in self.outcomes for other in step.inputs.values()):
             return False
@@ -134,6 +158,7 @@ class _Runner:
         if settled:
             self._end(settled)
         else:
+            self.begun(step)
             running[executor.submit(perform, step, self.store.root)] = step
         return True
 
@@ -144,14 +169,14 @@ class _Runner:
             return Outcome(step, "reused")
         return Outcome(step, "blocked", reason=f"{bad[0]} failed") if bad else None
 
-    def _collected(self, step: Step, future: Future[tuple[float, str]]) -> Outcome:
+    def _collected(self, step: Step, future: Future[Ended]) -> Outcome:
         error = future.exception()
         return (
             self._outcome(step, 0.0, f"the worker died: {error!r}") if error else self._outcome(step, *future.result())
         )
 
-    def _outcome(self, step: Step, seconds: float, reason: str) -> Outcome:
-        return Outcome(step, "failed" if reason else "done", seconds, reason)
+    def _outcome(self, step: Step, seconds: float, reason: str, peak: int = 0) -> Outcome:
+        return Outcome(step, "failed" if reason else "done", seconds, reason, peak)
 
     def _end(self, outcome: Outcome) -> None:
         self.outcomes[outcome.step.key] = outcome

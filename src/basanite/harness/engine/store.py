@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 from uuid import uuid4
@@ -20,7 +21,18 @@ import scipy.sparse
 from basanite.errors import BasaniteError
 
 Value: TypeAlias = Mapping[str, Any]
-"""What a step gives: by name, NumPy arrays, SciPy CSR matrices, and plain JSON data."""
+"""What a step gives: by name, NumPy arrays, SciPy CSR matrices, `Streamed` arrays, and plain JSON data."""
+
+
+@dataclass(frozen=True)
+class Streamed:
+    """A dense array that is written block by block as it is made, so that it need never be in memory as a whole."""
+
+    shape: tuple[int, ...]
+    dtype: str
+    blocks: Iterable[np.ndarray[Any, Any]]
+
+
 PLAIN: Final = "plain.json"
 SPARSE: Final = ("data", "indices", "indptr", "shape")
 
@@ -45,13 +57,16 @@ class Store:
         return self.path(key).is_dir()
 
     def load(self, key: str, *, mapped: bool = False) -> dict[str, Any]:
-        """What the step gave; with `mapped`, dense arrays are read from disk only as they are used."""
+        """What the step gave; with `mapped`, dense arrays are read from disk only as they are used.
+
+        They can be written to, because compiled libraries refuse what cannot, but nothing of that reaches the disk.
+        """
         folder = self.path(key)
         try:
             found: dict[str, Any] = json.loads((folder / PLAIN).read_text(encoding="utf-8"))
             for path in sorted(folder.glob("*.npy")):
                 name, _, part = path.stem.partition(".")
-                array = np.load(path, mmap_mode="r" if mapped and not part else None, allow_pickle=False)
+                array = np.load(path, mmap_mode="c" if mapped and not part else None, allow_pickle=False)
                 (found.setdefault(name, {}) if part else found).__setitem__(part or name, array)
         except (OSError, ValueError) as error:
             raise BrokenStepError(
@@ -88,6 +103,8 @@ def _write(folder: Path, value: Value) -> None:
     for name, part in value.items():
         if isinstance(part, np.ndarray):
             _write_array(folder / f"{name}.npy", part)
+        elif isinstance(part, Streamed):
+            _write_streamed(folder / f"{name}.npy", part)
         elif scipy.sparse.issparse(part):
             matrix = scipy.sparse.csr_array(part)
             parts = (matrix.data, matrix.indices, matrix.indptr, np.array(matrix.shape))
@@ -107,6 +124,20 @@ def _write_array(path: Path, array: np.ndarray[Any, Any]) -> None:
         np.save(file, np.ascontiguousarray(array), allow_pickle=False)
         file.flush()
         os.fsync(file.fileno())
+
+
+def _write_streamed(path: Path, part: Streamed) -> None:
+    dtype, left = np.dtype(part.dtype), part.shape[0]
+    header = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": part.shape}
+    with path.open("wb") as file:
+        np.lib.format.write_array_header_1_0(file, header)
+        for block in part.blocks:
+            file.write(np.ascontiguousarray(block, dtype).tobytes())
+            left -= len(block)
+        file.flush()
+        os.fsync(file.fileno())
+    if left:
+        raise ValueError(f"an array of {part.shape[0]} rows was announced, and {part.shape[0] - left} came")
 
 
 def _unpacked(part: Any) -> Any:

@@ -20,9 +20,9 @@ Role = Literal["features", "preprocessor", "strong", "linear", "learner"]
 """H-5: the evaluation team's feature extractor, a team's preprocessor, the strong shallow classifier ("SOTA"), a
 team's simple linear classifier ("SLC"), and a team's unsupervised learner, which is deep, and shallow in its one-layer
 mode."""
-Form = Literal["items", "counts", "nonneg", "dense", "sequence"]
+Form = Literal["items", "counts", "nonneg", "dense", "sequence", "any"]
 """What a module needs and gives (A17): raw items, word counts, numbers that are never negative, any numbers, or one
-row of numbers for each window of an item."""
+row of numbers for each window of an item. A module of which it is not known what it takes needs "any"."""
 
 Features: TypeAlias = Any
 """A matrix `[rows, columns]`: a NumPy array or a SciPy CSR matrix."""
@@ -80,6 +80,9 @@ class ManyAtOnce(Protocol):
     def score_many(self, state: Any, features: Features) -> Scores:
         """`float64[folds, grid, rows]` from that state; called in blocks of rows."""
 
+    # optional: score_chosen(state, features, chosen: Sequence[int]) -> float64[folds, rows], by the place in the grid
+    # that was chosen for each fold, where the others need not be worked out
+
 
 @dataclass(frozen=True)
 class Module:
@@ -100,3 +103,19 @@ class Module:
     """Part of every key: a change of what the module computes is a change of its version."""
     code: tuple[str, ...] = ()
     """The files of its source, for the freeze (H-11)."""
+    declares: Mapping[str, Any] = field(default_factory=dict)
+    """What must be known though no rule forbids it, by name: patches that a learner samples inside, for one (A33)."""
+    also: tuple[Role, ...] = ()
+    """Further roles in which it may stand."""
+    greedy: bool = False
+    """Of a learner: its layers are trained one after the other, so that the one-layer mode is the first layer of the
+    deep one and need not be trained again (H-5). Otherwise `make(…).shallow()` gives an untrained one-layer learner."""
+    random: bool = True
+    """Whether the seed matters; work of a module without dice is shared by all replications and runs (H-19)."""
+    prepare: Any = None
+    """Of a preprocessor, optional: a module-level function `prepare(items)` that does what can be done with each item
+    alone (cut texts into words), once for all splits and modules that name the same function. It gives a mapping that
+    the store can keep: arrays, CSR matrices, plain data."""
+    prepared: Any = None
+    """`prepared(mapping)` gives that back as something with a length that is indexed by rows; `fit` and `transform` get
+    rows of it instead of items."""

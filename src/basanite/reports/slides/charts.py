@@ -26,6 +26,10 @@ from basanite.reports.wording import shown
 MOST_POINTS = 400
 MOST_BARS = 40
 PICTURE_SCALE = 2.5
+FEW_FACETS, MANY_FACETS = 3, 14
+"""Small multiples that stand in one row, and in two."""
+FACET_HEIGHT, WIDE = 230, 2.3
+"""The height of a small multiple with its title, and how much wider than high all of them are."""
 FRAME = (MARGIN, TOP + Inches(0.55), WIDTH - 2 * MARGIN, HEIGHT - TOP - Inches(1.15))
 
 Series = Mapping[str, list[tuple[Any, ...]]]
@@ -52,7 +56,7 @@ def add_chart(deck: Deck, chart: Chart) -> None:
 def _plain(chart: Chart) -> bool:
     """Whether PowerPoint has the axes for it."""
     numbers = all(axis.scale in ("linear", "log") for axis in (chart.x, chart.y))
-    return numbers and not chart.facet and not chart.guides
+    return numbers and not chart.facet and not chart.guides and not chart.low  # it has no bands either
 
 
 def _bars(slide: Any, chart: Chart) -> None:
@@ -70,6 +74,8 @@ def _bars(slide: Any, chart: Chart) -> None:
     drawn.category_axis.tick_label_position = XL_TICK_LABEL_POSITION.LOW
     drawn.value_axis.has_major_gridlines = True
     drawn.plots[0].gap_width = 60
+    if all((_number(cell) or 0.0) >= 0 for rows in found.values() for row in rows for cell in row[1:]):
+        drawn.value_axis.minimum_scale = 0  # bars are lengths
     for plot, rows in zip(drawn.plots[0].series, found.values(), strict=True):
         if chart.low and chart.high:
             _whiskers(plot, levels, rows)
@@ -188,12 +194,27 @@ def _logarithmic(axis: Any) -> None:
 
 
 def _picture(slide: Any, chart: Chart) -> None:
-    spec = vega_lite(chart, ink=theme.literal(theme.LIGHT), still=True)
+    spec = {**vega_lite(chart, ink=theme.literal(theme.LIGHT), still=True), "background": INK("card")}
+    if chart.facet:
+        spec["columns"], spec["spec"]["width"] = _facets(chart)
     data = vl_convert.vegalite_to_png(json.dumps(spec), scale=PICTURE_SCALE)
-    left, top, width, height = FRAME
-    picture = slide.shapes.add_picture(io.BytesIO(data), left, top, height=height)
-    if picture.width > width:
-        picture.height = int(picture.height * width / picture.width)
-        picture.width = width
-    picture.left = left + (width - picture.width) // 2
+    picture = slide.shapes.add_picture(io.BytesIO(data), FRAME[0], FRAME[1])
+    place_picture(picture, FRAME)
     describe(picture, f"{chart.title}. {chart.summary}")
+
+
+def _facets(chart: Chart) -> tuple[int, int]:
+    """How many small multiples stand beside each other, and how wide each is, so that they fill a wide slide."""
+    at = chart.data.columns.index(str(chart.facet))
+    count = max(1, len({row[at] for row in chart.data.rows}))
+    rows = 1 if count <= FEW_FACETS else 2 if count <= MANY_FACETS else 3
+    columns = -(-count // rows)
+    return columns, max(190, int(rows * FACET_HEIGHT * WIDE / columns) - 40)
+
+
+def place_picture(picture: Any, frame: tuple[int, int, int, int]) -> None:
+    """As large as the frame allows, in its middle."""
+    left, top, width, height = frame
+    scale = min(width / picture.width, height / picture.height)
+    picture.width, picture.height = int(picture.width * scale), int(picture.height * scale)
+    picture.left, picture.top = left + (width - picture.width) // 2, top

@@ -27,6 +27,7 @@ EPOCH = datetime(2000, 1, 1, tzinfo=UTC)
 TITLE_ONLY, BLANK = 5, 6
 LONGEST_TITLE = 110
 INK = theme.literal(theme.LIGHT)
+_MINUS = re.compile(r"(?<![\w.])-(?=\d)")
 _TIME = re.compile(rb"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z")
 
 
@@ -42,7 +43,7 @@ def cut(text: str, length: int) -> str:
     >>> cut("a long sentence", 7)
     'a long…'
     """
-    plain = shown(text)
+    plain = _MINUS.sub("−", shown(text))  # a hyphen would let the line break before the number
     return plain if len(plain) <= length else plain[: length - 1].rstrip() + "…"
 
 

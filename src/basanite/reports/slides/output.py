@@ -11,7 +11,7 @@ from pptx.util import Inches, Pt
 from basanite.figures import Chart, Excerpt, Excerpts, Figure, Image, Table, Text
 from basanite.reports.model import Headline, Report, Section
 from basanite.reports.outputs import Output
-from basanite.reports.slides.charts import FRAME, add_chart
+from basanite.reports.slides.charts import FRAME, add_chart, place_picture
 from basanite.reports.slides.deck import MARGIN, TOP, WIDTH, Deck, colour, cut, describe, write
 from basanite.reports.slides.tables import add_table
 from basanite.reports.wording import number, percent, shown
@@ -27,7 +27,8 @@ PICTURES = frozenset({"image/png", "image/jpeg", "image/gif"})
 def render(report: Report) -> bytes:
     """The report as a PowerPoint file."""
     deck = Deck(report.title)
-    deck.cover(report.title, report.subtitle, [_headline(line) for line in report.headlines[:4]])
+    lines = [_headline(line) for line in report.headlines[:4]] or [cut(line, 160) for line in report.sentences[:3]]
+    deck.cover(report.title, report.subtitle, lines)
     _bullets(deck, "In short", report.sentences)
     for section in report.sections:
         for figure in section.figures:
@@ -77,7 +78,8 @@ def _picture(deck: Deck, image: Image) -> None:
         place = (MARGIN, TOP, WIDTH - 2 * MARGIN, Inches(1))
         write(slide, place, [image.alternative], size=18, ink="ink")
         return
-    picture = slide.shapes.add_picture(io.BytesIO(image.content), FRAME[0], TOP, height=FRAME[3])
+    picture = slide.shapes.add_picture(io.BytesIO(image.content), FRAME[0], TOP)
+    place_picture(picture, (FRAME[0], TOP, *FRAME[2:]))
     describe(picture, image.alternative)
 
 

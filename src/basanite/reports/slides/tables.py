@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from pptx.util import Inches, Pt
@@ -12,25 +13,69 @@ from basanite.reports.slides.deck import MARGIN, TOP, WIDTH, Deck, colour, cut, 
 from basanite.reports.wording import number
 
 ROWS = 12
+"""Rows of one line that fit a slide below the heads."""
 MOST_ROWS = 60
 """A table of more rows is cut, and the slide says where the rest is."""
 COLUMNS = 9
-LONGEST = 90
-NARROW, WIDE = 0.95, 3.2
-"""The least and the most weight of a column."""
+LONGEST = 110
+LETTERS = 142
+"""Letters of the table's size that stand beside each other on a slide."""
+NARROW, WORD, ROOM = 8, 26, 5
+"""Letters of the narrowest column, of the longest word that is never broken, and of the margins of a cell."""
+LINE, MORE = Inches(0.4), Inches(0.19)
+"""The height of a row of one line, and of every further line."""
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Some columns of a table with the letters that each has room for."""
+
+    table: Table
+    columns: Sequence[int]
+    letters: Sequence[int]
+
+    @property
+    def width(self) -> int:
+        """How wide the grid is: no wider than the slide, and a small table stays small."""
+        share = max(0.4, min(1.0, 1.15 * sum(self.letters) / LETTERS))
+        return int((WIDTH - 2 * MARGIN) * share)
+
+    def height(self, cells: Sequence[Cell]) -> int:
+        """The height that a row needs when its cells are broken into lines."""
+        scale = max(1.0, LETTERS * self.width / (WIDTH - 2 * MARGIN) / sum(self.letters))
+        lines = [
+            -(-len(cut(number(cells[at]), LONGEST)) // max(1, int(room * scale) - ROOM + 1))
+            for at, room in zip(self.columns, self.letters, strict=True)
+        ]
+        return int(LINE + MORE * (max(lines, default=1) - 1))
+
+    @property
+    def head(self) -> int:
+        """The height of the heads."""
+        return self.height(self.table.columns)
+
+    def pages(self, rows: Sequence[tuple[Cell, ...]]) -> Iterator[tuple[int, int]]:
+        """From which row to which each slide goes."""
+        start, used = 0, self.head
+        for at, row in enumerate(rows):
+            tall = self.height(row)
+            if at > start and used + tall > LINE * (ROWS + 1):
+                yield start, at
+                start, used = at, self.head
+            used += tall
+        yield start, len(rows)
 
 
 def add_table(deck: Deck, table: Table) -> None:
     """One table, on as many slides as it needs."""
     rows = table.rows[:MOST_ROWS]
     for first, columns in _halves(table):
-        for start in range(0, max(len(rows), 1), ROWS):
-            part = rows[start : start + ROWS]
+        grid = Grid(table, columns, _letters(table, columns))
+        for start, end in grid.pages(rows):
             title = table.title if first and not start else f"{table.title} (continued)"
             slide = deck.slide(title, notes=table.note)
-            if part:
-                _grid(slide, table, part, columns, start)
-                _below(slide, table, len(part))
+            if end > start:
+                _below(slide, table, TOP + _draw(slide, grid, rows[start:end], start))
             else:
                 write(slide, (MARGIN, TOP, WIDTH - 2 * MARGIN, Inches(1)), ["Nothing to list."], size=18, ink="muted")
 
@@ -44,28 +89,42 @@ def _halves(table: Table) -> Iterator[tuple[bool, list[int]]]:
         yield start == 1, [0, *range(start, min(start + COLUMNS - 1, len(table.columns)))]
 
 
-def _grid(slide: Any, table: Table, rows: Any, columns: list[int], start: int) -> None:
-    width = WIDTH - 2 * MARGIN
-    frame = slide.shapes.add_table(len(rows) + 1, len(columns), MARGIN, TOP, width, Inches(0.4) * (len(rows) + 1))
-    describe(frame, f"Table: {table.title}. {table.note}")
-    grid = frame.table
-    grid.horz_banding = False
-    weights = [_weight(table, at) for at in columns]
-    for place, at in enumerate(columns):
-        grid.columns[place].width = int(width * weights[place] / sum(weights))
-        _fill(grid.cell(0, place), table.columns[at], bold=True, head=True)
+def _letters(table: Table, columns: Sequence[int]) -> list[int]:
+    """Room for each column: what it needs, the widest ones cut down until all fit; no word is broken."""
+    cells = [[table.columns[at], *(number(row[at]) for row in table.rows[:MOST_ROWS])] for at in columns]
+    needed = [max(NARROW, *(min(len(cell), LONGEST) + ROOM for cell in column)) for column in cells]
+    words = [
+        max((min(len(word), WORD) + ROOM for cell in column for word in cell.split()), default=0) for column in cells
+    ]
+    for most in range(LONGEST, NARROW, -2):
+        found = [max(min(room, most), word, NARROW) for room, word in zip(needed, words, strict=True)]
+        if sum(found) <= LETTERS:
+            break
+    return found
+
+
+def _draw(slide: Any, grid: Grid, rows: Sequence[tuple[Cell, ...]], start: int) -> int:
+    """Draw some rows, and give the height they take."""
+    heights = [grid.head, *map(grid.height, rows)]
+    frame = slide.shapes.add_table(len(rows) + 1, len(grid.columns), MARGIN, TOP, grid.width, sum(heights))
+    describe(frame, f"Table: {grid.table.title}. {grid.table.note}")
+    drawn = frame.table
+    drawn.horz_banding = False
+    for line, height in enumerate(heights):
+        drawn.rows[line].height = height
+    for place, at in enumerate(grid.columns):
+        drawn.columns[place].width = int(grid.width * grid.letters[place] / sum(grid.letters))
+        right = not any(isinstance(row[at], str) for row in grid.table.rows)
+        _fill(drawn.cell(0, place), grid.table.columns[at], bold=True, head=True, right=right)
         for line, row in enumerate(rows, start=1):
-            strong, faint = start + line - 1 in table.emphasis, start + line - 1 in table.muted
-            _fill(grid.cell(line, place), row[at], bold=strong, muted=faint)
+            strong, faint = start + line - 1 in grid.table.emphasis, start + line - 1 in grid.table.muted
+            _fill(drawn.cell(line, place), row[at], bold=strong, muted=faint, right=right)
+    return sum(heights)
 
 
-def _weight(table: Table, at: int) -> float:
-    """How much room a column gets, by the length of what stands in it."""
-    cells = [table.columns[at], *(number(row[at]) for row in table.rows[:MOST_ROWS])]
-    return min(max(NARROW, max(min(len(cell), LONGEST) for cell in cells) / 14), WIDE)
-
-
-def _fill(cell: Any, content: Cell, *, bold: bool = False, head: bool = False, muted: bool = False) -> None:
+def _fill(
+    cell: Any, content: Cell, *, bold: bool = False, head: bool = False, muted: bool = False, right: bool = False
+) -> None:
     cell.text = cut(number(content), LONGEST)
     cell.fill.solid()
     cell.fill.fore_color.rgb = colour("sunken" if head else "card")
@@ -73,13 +132,13 @@ def _fill(cell: Any, content: Cell, *, bold: bool = False, head: bool = False, m
     paragraph = cell.text_frame.paragraphs[0]
     paragraph.font.size, paragraph.font.bold = Pt(12), bold
     paragraph.font.color.rgb = colour("muted" if muted else "ink")
-    paragraph.alignment = 1 if isinstance(content, str) or content is None else 3
+    paragraph.alignment = 3 if right else 1
 
 
-def _below(slide: Any, table: Table, rows: int) -> None:
+def _below(slide: Any, table: Table, top: int) -> None:
     left = len(table.rows) - MOST_ROWS
-    words = [cut(table.note, 300)] if table.note else []
+    words = [cut(table.note, 400)] if table.note else []
     words += [f"{left} more rows are in the other outputs of this report."] if left > 0 else []
     if words:
-        place = (MARGIN, TOP + Inches(0.4) * (rows + 1) + Inches(0.1), WIDTH - 2 * MARGIN, Inches(0.5))
+        place = (MARGIN, top + Inches(0.08), WIDTH - 2 * MARGIN, Inches(0.5))
         write(slide, place, words, size=11, ink="muted")

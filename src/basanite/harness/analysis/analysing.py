@@ -1,0 +1,210 @@
+"""From a result folder to its analysis: values, contrasts and verdicts of every claim and team, and rankings.
+
+Verdicts rest on folds and test rows together (S-7), with Holm over the tests of all teams of a task that make a claim
+(S-2). The plan's own view, tests over folds alone, stands beside them and decides nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from basanite.harness.analysis.gains import ENOUGH_SEEDS, PLAIN, Comparer
+from basanite.harness.analysis.model import HarnessAnalysis, Judgement, Standing, TaskAnalysis, TeamRanking
+from basanite.harness.analysis.rankings import team_ranking
+from basanite.harness.analysis.standing import RunValues, all_values, averaged, bars_overlap, fold_tests, run_of
+from basanite.harness.analysis.verdicts import Contrast, judged
+from basanite.harness.conditions import CLAIMS, CONDITIONS, Claim
+from basanite.harness.results import ResultFolder, RunStatus, State, write_bytes
+from basanite.reports import json_output
+
+DRAWS: Final = 10_000
+ALPHA: Final = 0.05
+TOP: Final = 6
+READINGS: Final[Mapping[int, str]] = {
+    4: "The plan reads such a result in one of two ways: this data set and task are not the place to see that learned "
+    "representations help, or the deep system does not do its work well.",
+    5: "The plan reads such a result in one of two ways: this data set and task are not the place to see that several "
+    "layers do better than one, or the deep system does not do its work well.",
+}
+"""What sections 5.2.4 and 5.2.5 of the evaluation plan say, in our words, if 6 does not beat 4 or 5."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """How much is drawn, and at which level claims are tested."""
+
+    draws: int = DRAWS
+    seed: int = 0
+    alpha: float = ALPHA
+
+    @classmethod
+    def of(cls, result: ResultFolder, draws: int | None = None, seed: int = 0) -> Options:
+        """What the plan says, unless something else is asked for."""
+        told: Mapping[str, Any] = result.manifest["plan"].get("analysis", {})
+        return cls(draws or int(told.get("draws", DRAWS)), seed, float(told.get("alpha", ALPHA)))
+
+
+def analyse(result: ResultFolder, options: Options | None = None) -> HarnessAnalysis:
+    """Everything that the result folder says about its claims and teams."""
+    chosen, plan = options or Options.of(result), result.manifest["plan"]
+    claims = tuple(Claim(**entry) for entry in plan["claims"]) if "claims" in plan else CLAIMS
+    teams = {team["letter"]: team["name"] for team in result.manifest["teams"]}
+    settings = {"draws": chosen.draws, "seed": chosen.seed, "alpha": chosen.alpha, "level": 0.95}
+    tasks = {task: _Task(result, task, tuple(teams), claims, chosen).analysis() for task in result.tasks}
+    return HarnessAnalysis(
+        plan["name"],
+        plan["title"],
+        result.manifest["plan_digest"],
+        teams,
+        claims,
+        tasks,
+        settings,
+        int(plan["replications"]),
+        notes=_notes(result),
+    )
+
+
+def write_analysis(result: ResultFolder, analysis: HarnessAnalysis) -> None:
+    """Write analysis.json: the same folder gives the same bytes."""
+    write_bytes(result.path / "analysis.json", json_output.dumps(analysis.as_dict()).encode())
+
+
+class _Task:
+    """One task of a result folder while it is analysed."""
+
+    def __init__(
+        self, result: ResultFolder, task: str, teams: Sequence[str], claims: Sequence[Claim], options: Options
+    ) -> None:
+        self.result, self.task, self.teams, self.claims, self.options = result, task, teams, claims, options
+        self.replications = int(result.manifest["plan"]["replications"])
+        self.comparer = comparer_of(result, task, options)
+        self.plain = comparer_of(result, task, options, metric=PLAIN) if self.comparer.metric == "map11" else None
+        self.every = all_values(result, task)
+        self.statuses = [status for status in result.status() if status.task == task]
+        self.done = tuple(run for run in result.runs(task) if self._state(run)[0] == "done")
+        self.values = {run: values for run, values in averaged(self.every).items() if run in self.done}
+
+    def analysis(self) -> TaskAnalysis:
+        """Values, verdicts and rankings of the task."""
+        return TaskAnalysis(
+            self.task,
+            self.comparer.metric,
+            "low" if self.comparer.low else "high",
+            self.comparer.targets,
+            self.comparer.folds,
+            {run: self._standing(run) for run in self.done},
+            {run: self._state(run) for run in self.result.runs(self.task)},
+            tuple(self._judgements()),
+            tuple(self._rankings()),
+            tuple(self._notes()),
+        )
+
+    def _state(self, run: str) -> tuple[State, str]:
+        """How a run ended: done only if every replication is."""
+        found: list[RunStatus] = [status for status in self.statuses if status.run == run]
+        bad = next((status for status in found if status.state != "done"), None)
+        return (bad.state, bad.reason) if bad else ("done", "")
+
+    def _standing(self, run: str) -> Standing:
+        means = np.array([values.overall[0] for (name, _), values in self.every.items() if name == run])
+        deviation = float(means.std(ddof=1)) if len(means) > 1 else None
+        return Standing(self.values[run], self.comparer.value(run), deviation, self._plain(run))
+
+    def _plain(self, run: str) -> float | None:
+        """The mean of the plain average precision, without draws (A22)."""
+        if self.plain is None:
+            return None
+        tables = [self.plain.values(run, number) for number in range(1, self.replications + 1)]
+        return RunValues(run, TOP, "", self.plain.targets, np.mean(tables, axis=0)).overall[0]
+
+    def _judgements(self) -> Iterator[Judgement]:
+        """Every claim of every team whose two runs ended well (H-24)."""
+        found = [(claim, *one) for claim in self.claims for one in self._contrasts(claim)]
+        verdicts = judged(
+            [contrast for _, contrast, _ in found], alpha=self.options.alpha, replications=self.replications
+        )
+        for (claim, _, drawn), verdict in zip(found, verdicts, strict=True):
+            yield self._judgement(claim, verdict, drawn)
+
+    def _contrasts(self, claim: Claim) -> Iterator[tuple[Contrast, tuple[float, float] | None]]:
+        for team in self.teams:
+            first, second = (run_of(condition, team) for condition in (claim.system, claim.against))
+            if {first, second} <= set(self.done):
+                margin = self.result.task(self.task).get("margin") if claim.hypothesis == "not inferior" else None
+                gain = self.comparer.gain(first, second)
+                yield (
+                    Contrast(
+                        claim.name,
+                        self.task,
+                        team,
+                        first,
+                        second,
+                        gain.value,
+                        gain.error,
+                        gain.degrees,
+                        claim.hypothesis,
+                        margin,
+                    ),
+                    gain.drawn,
+                )
+
+    def _judgement(self, claim: Claim, verdict: Contrast, drawn: tuple[float, float] | None) -> Judgement:
+        first, second = self.values[verdict.first], self.values[verdict.second]
+        means = [np.array([mean for mean, _ in values.by_fold]) for values in (first, second)]
+        failed = claim.system == TOP and claim.hypothesis == "superior" and verdict.state != "supported"
+        reading = READINGS.get(claim.against, "") if failed else ""
+        return Judgement(
+            claim, verdict, drawn, *fold_tests(*means), bars_overlap(first.overall, second.overall), reading
+        )
+
+    def _rankings(self) -> Iterator[TeamRanking]:
+        """The teams by condition, the full systems first; those also by the plain average precision (A22)."""
+        conditions = [condition.number for condition in CONDITIONS if condition.by_team]
+        for condition in sorted(conditions, reverse=True):
+            yield self._ranking(self.comparer, condition)
+            if condition == TOP and self.plain is not None:
+                yield self._ranking(self.plain, condition)
+
+    def _ranking(self, comparer: Comparer, condition: int) -> TeamRanking:
+        runs = {team: run_of(condition, team) for team in self.teams}
+        missing = {
+            team: ": ".join(filter(None, self._state(run))) for team, run in runs.items() if run not in self.done
+        }
+        return team_ranking(comparer, self.teams, condition, missing=missing, alpha=self.options.alpha)
+
+    def _notes(self) -> Iterator[str]:
+        for status in self.statuses:
+            if status.flags and status.replication == 1:
+                yield f"Run {status.run}: {'; '.join(status.flags)}."
+        undefined = {run: values.undefined for run, values in self.values.items() if values.undefined}
+        if undefined:
+            told = ", ".join(f"{count} of run {run}" for run, count in undefined.items())
+            yield f"Undefined values leave their means (A21): {told}."
+        draws = max((self.comparer.value(run).undefined for run in self.done), default=0)
+        if draws:
+            yield f"In up to {draws} draws of a run some target had no positive and left that draw's mean (S-7)."
+        if self.result.task(self.task).get("margin") is None:
+            yield "No margin was declared before unsealing, so no system can be called comparable (S-2)."
+        if self.comparer.folds < 2 or any(math.isnan(values.overall[1]) for values in self.values.values()):
+            yield "With fewer than two folds there is no standard error."
+
+
+def comparer_of(result: ResultFolder, task: str, options: Options, *, metric: str = "") -> Comparer:
+    """The comparer of a task with the options of an analysis."""
+    replications = int(result.manifest["plan"]["replications"])
+    return Comparer(result, task, draws=options.draws, seed=options.seed, metric=metric, replications=replications)
+
+
+def _notes(result: ResultFolder) -> tuple[str, ...]:
+    replications = int(result.manifest["plan"]["replications"])
+    if replications < ENOUGH_SEEDS:
+        return (
+            f"{replications} replication{'s' if replications > 1 else ''}: every verdict is for this one trained model "
+            "of each team. A claim about an algorithm needs three seeds at least (S-8).",
+        )
+    return (f"{replications} replications: the seed is a third random factor beside folds and test rows (S-8).",)

@@ -1,0 +1,240 @@
+"""Gains of runs over others on one task, with errors from folds and test rows together (S-7), and seeds (S-8).
+
+What is compared are predictions of the same test rows by classifiers of the same folds: runs of the plan, and whatever
+else is put beside them (a layer, a point of a learning curve, the same run of an earlier evaluation).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from basanite.harness.analysis.components import Block, Cells, components, rmse_cells
+from basanite.harness.analysis.crossed import Drawn, Sample, Values, crossed, mean_square_root
+from basanite.harness.analysis.precision import precision_of
+from basanite.harness.plan.model import BEST
+from basanite.harness.results import SHARED, ResultFolder
+
+Reals = NDArray[np.float64]
+Predictions = Mapping[str, Reals]
+"""For each target the scores of the test rows by the classifier of every fold: float64[folds, rows]."""
+PLAIN: Final = "map"
+"""The mean of the average precision without interpolation, which stands beside that of the plan (A22)."""
+ENOUGH_SEEDS: Final = 3
+MOST_NUMBERS: Final = 2 * 10**8
+"""Rows times draws up to which ratings are drawn for the picture, too."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A value or a gain with its standard error, its degrees of freedom, and the middle 95 % of the draws."""
+
+    value: float
+    error: float
+    degrees: float
+    drawn: tuple[float, float] | None = None
+    undefined: int = 0
+    """In how many draws some target was undefined."""
+    bounds: tuple[float, float] = (-math.inf, math.inf)
+    """What the value can be at all; no interval goes beyond."""
+
+    def half(self, level: float = 0.95) -> float:
+        """Half of the two-sided t interval."""
+        from scipy.special import stdtrit  # here, because it is slow to load
+
+        return float(stdtrit(self.degrees, (1 + level) / 2)) * self.error if self.degrees > 0 else math.nan
+
+    @property
+    def low(self) -> float:
+        """The lower end of the 95 % interval."""
+        return max(self.value - self.half(), self.bounds[0])
+
+    @property
+    def high(self) -> float:
+        """The upper end of the 95 % interval."""
+        return min(self.value + self.half(), self.bounds[1])
+
+    @property
+    def p(self) -> float:
+        """The two-sided p of no gain; 1 for what is the same."""
+        from scipy.special import stdtr
+
+        if not self.error > 0:
+            return 1.0 if self.value == 0 else 0.0 if self.error == 0 else math.nan
+        return 2 * float(stdtr(self.degrees, -abs(self.value / self.error)))
+
+
+class Comparer:
+    """Values and gains on one task, by its own metric or (labels only) by the plain average precision."""
+
+    def __init__(
+        self, result: ResultFolder, task: str, *, draws: int, seed: int = 0, metric: str = "", replications: int = 1
+    ) -> None:
+        self.result, self.task, self.draws, self.seed, self.replications = result, task, draws, seed, replications
+        told = result.task(task)
+        self.metric = metric or str(told["metric"])
+        self.low = BEST[str(told["metric"])] == "low"
+        self.targets, self.folds = result.targets(task), int(told["folds"])
+        self.shared = (result.path / "splits" / task / f"{SHARED}.npz").is_file()
+        self._given: dict[str, list[Predictions]] = {}
+        self._drawn: dict[tuple[str, int], Drawn] = {}
+        self._values: dict[tuple[str, int], Reals] = {}
+        self._functions: dict[tuple[str, str, int], tuple[Values, ...]] = {}
+
+    def put(self, name: str, *replications: Predictions) -> None:
+        """Put something beside the runs under a name of its own, as often as it was trained."""
+        self._given[name] = list(replications)
+
+    def values(self, name: str, replication: int = 1) -> Reals:
+        """Folds x targets, from the predictions."""
+        key = name, replication
+        if key not in self._values:
+            columns = [self._fold_values(name, target, replication) for target in self.targets]
+            self._values[key] = np.stack(columns, axis=1)
+        return self._values[key]
+
+    def value(self, name: str) -> Estimate:
+        """The mean over folds of the mean over targets, with the error that new folds and test rows would bring."""
+        found = self._estimate(name, None)
+        return replace(found, bounds=(0.0, math.inf if self.metric == "mrmse" else 1.0))
+
+    def gain(self, first: str, second: str) -> Estimate:
+        """By how much the first does better, whatever the direction of the metric."""
+        return self._estimate(first, second)
+
+    def drawn(self, name: str, replication: int = 1) -> Drawn:
+        """The value in every draw of the crossed bootstrap; the same draws for every run."""
+        key = name, replication
+        if key not in self._drawn:
+            sample = {name: self._sample(name, replication)}
+            found = crossed(sample, rows=self._rows, draws=self.draws, seed=self.seed, clusters=self._clusters)
+            self._drawn[key] = found[name]
+        return self._drawn[key]
+
+    def _estimate(self, first: str, second: str | None) -> Estimate:
+        numbers = self._replications(first) if second is None else max(map(self._replications, (first, second)))
+        gains = np.array([self._gap(first, second, number) for number in range(1, numbers + 1)])
+        error, degrees = self._error(first, second, numbers)
+        if numbers >= ENOUGH_SEEDS:  # the seed is a third random factor (S-8)
+            error, degrees = _joined(error, degrees, float(gains.std(ddof=1)) / math.sqrt(numbers), numbers - 1.0)
+        picture, undefined = self._picture(first, second, numbers)
+        return Estimate(float(gains.mean()), error, degrees, picture, undefined)
+
+    def _error(self, first: str, second: str | None, numbers: int) -> tuple[float, float]:
+        if self.metric == "mrmse":
+            found = components(list(self._blocks(first, second, numbers)), shared_folds=self.shared)
+            return found.error, found.degrees
+        return float(self._draws(first, second, numbers).std(ddof=1)), self.folds - 1.0
+
+    def _picture(self, first: str, second: str | None, numbers: int) -> tuple[tuple[float, float] | None, int]:
+        """The middle of the draws, as the picture of an interval (S-7)."""
+        if self.metric == "mrmse" and self._rows * self.draws > MOST_NUMBERS:
+            return None, 0
+        draws = self._draws(first, second, numbers)
+        undefined = max(self.drawn(name).undefined for name in (first, second) if name is not None)
+        low, high = np.nanquantile(draws, [0.025, 0.975])
+        return (float(low), float(high)), undefined
+
+    def _draws(self, first: str, second: str | None, numbers: int) -> Reals:
+        one = np.mean([self.drawn(first, number).values for number in self._numbers(first, numbers)], axis=0)
+        if second is None:
+            return np.asarray(one)
+        two = np.mean([self.drawn(second, number).values for number in self._numbers(second, numbers)], axis=0)
+        return np.asarray(self._sign * (one - two))
+
+    @property
+    def _sign(self) -> float:
+        return -1.0 if self.low else 1.0
+
+    def _gap(self, first: str, second: str | None, replication: int) -> float:
+        one = self._overall(first, replication)
+        return one if second is None else self._sign * (one - self._overall(second, replication))
+
+    def _overall(self, name: str, replication: int) -> float:
+        table = self.values(name, min(replication, self._replications(name)))
+        with np.errstate(invalid="ignore"):
+            return float(np.mean([fold[~np.isnan(fold)].mean() for fold in table]))
+
+    def _replications(self, name: str) -> int:
+        return len(self._given[name]) if name in self._given else self.replications
+
+    def _numbers(self, name: str, numbers: int) -> range:
+        return range(1, min(numbers, self._replications(name)) + 1)
+
+    def _blocks(self, first: str, second: str | None, numbers: int) -> Iterator[Block]:
+        for target in self.targets:
+            cells = self._cells(first, target, numbers)
+            found = cells if second is None else self._cells(second, target, numbers) - cells
+            yield Block(found, self._row_names(target))
+
+    def _cells(self, name: str, target: str, numbers: int) -> Cells:
+        """What each row adds to the RMSE of each fold, averaged over replications."""
+        every = [rmse_cells(self._squares(name, target, number)) for number in self._numbers(name, numbers)]
+        return np.asarray(np.mean(every, axis=0))
+
+    def _row_names(self, target: str) -> NDArray[np.int64]:
+        """The row of the data behind each column, or its cluster: rows of one cluster vary together (S-10)."""
+        test = self.result.split(self.task, target).test
+        return test if self._clusters is None else self._clusters[test]
+
+    @cached_property
+    def _rows(self) -> int:
+        return 1 + max(int(self.result.split(self.task, target).test.max()) for target in self.targets)
+
+    @cached_property
+    def _clusters(self) -> NDArray[np.int64] | None:
+        """The cluster of every row of the data, where rows come in films or restaurants (S-10)."""
+        path = self.result.path / "truth" / self.task / "clusters.npy"
+        return np.asarray(np.load(path, allow_pickle=False), np.int64)[: self._rows] if path.is_file() else None
+
+    def _scores(self, name: str, target: str, replication: int) -> Reals:
+        if name in self._given:
+            return np.asarray(self._given[name][replication - 1][target], np.float64)
+        return self.result.predictions(self.task, name, target, replication=replication)
+
+    def _squares(self, name: str, target: str, replication: int) -> Cells:
+        low, high = self.result.task(self.task).get("range") or (-math.inf, math.inf)
+        scores = self._scores(name, target, replication)
+        return np.asarray((np.clip(scores, low, high) - self.result.truth(self.task, target)) ** 2)
+
+    def _fold_values(self, name: str, target: str, replication: int) -> Reals:
+        if self.metric == "mrmse":
+            return np.asarray(np.sqrt(self._squares(name, target, replication).mean(axis=1)))
+        rows = len(self.result.truth(self.task, target))
+        return np.array([float(value(np.ones((1, rows)))[0]) for value in self._weighted(name, target, replication)])
+
+    def _sample(self, name: str, replication: int) -> Sample:
+        targets = {
+            target: (self.result.split(self.task, target).test, self._weighted(name, target, replication))
+            for target in self.targets
+        }
+        return Sample(targets)
+
+    def _weighted(self, name: str, target: str, replication: int) -> tuple[Values, ...]:
+        """The value of each fold as a function of row weights."""
+        key = name, target, replication
+        if key not in self._functions:
+            self._functions[key] = tuple(self._functions_of(*key))
+        return self._functions[key]
+
+    def _functions_of(self, name: str, target: str, replication: int) -> Iterator[Values]:
+        if self.metric == "mrmse":
+            yield from (mean_square_root(fold) for fold in self._squares(name, target, replication))
+            return
+        truth = self.result.truth(self.task, target) > 0
+        for scores in self._scores(name, target, replication):
+            yield precision_of(scores, truth, plain=self.metric == PLAIN)
+
+
+def _joined(error: float, degrees: float, more: float, more_degrees: float) -> tuple[float, float]:
+    """Two independent errors as one, with Satterthwaite's degrees of freedom."""
+    one, two = error**2, more**2
+    if one + two == 0:
+        return 0.0, degrees
+    return math.sqrt(one + two), (one + two) ** 2 / (one**2 / degrees + two**2 / more_degrees)

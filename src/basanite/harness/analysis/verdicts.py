@@ -1,0 +1,115 @@
+"""Verdicts on claims: superiority, and being comparable within a margin that was declared before unsealing (S-2).
+
+Not to reject is no proof of anything. A system is *comparable* to a strong baseline only if the one-sided 95 % upper
+bound of what it loses lies below the margin; it is *outperformed* if the lower bound lies above nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Literal
+
+from basanite.analysis.ranking import holm
+
+Finding = Literal["better", "comparable", "outperformed", "outperformed by less than the margin", "inconclusive"]
+State = Literal["supported", "not supported", "undecided"]
+NO_MARGIN: Final = "not shown to be outperformed (the plan's wording)"
+ONE_MODEL: Final = "for this one trained model"
+LEVEL: Final = 0.95
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """Two conditions of one team, as gain: positive means that the first does better, whatever the metric."""
+
+    claim: str
+    task: str
+    team: str
+    first: str
+    second: str
+    gain: float
+    error: float
+    degrees: float
+    kind: Literal["superior", "not inferior"]
+    margin: float | None = None
+    p: float = math.nan
+    p_adjusted: float = math.nan
+    finding: str = "inconclusive"
+    state: State = "undecided"
+    note: str = ""
+
+    def bound(self, level: float) -> float:
+        """The gain that is exceeded with this one-sided confidence: its lower bound for 0.95, its upper for 0.05."""
+        from scipy.special import stdtrit  # here, because it is slow to load
+
+        return self.gain - float(stdtrit(self.degrees, level)) * self.error
+
+    @property
+    def low(self) -> float:
+        """The lower end of the two-sided 95 % interval."""
+        return self.bound((1 + LEVEL) / 2)
+
+    @property
+    def high(self) -> float:
+        """The upper end of the two-sided 95 % interval."""
+        return self.bound((1 - LEVEL) / 2)
+
+    @property
+    def smallest_detectable(self) -> float:
+        """The gain that a test at 5 % finds in 80 % of cases: from the standard error, never from what was seen."""
+        from scipy.special import stdtrit
+
+        return float(stdtrit(self.degrees, LEVEL) + stdtrit(self.degrees, 0.8)) * self.error
+
+
+def tested(contrast: Contrast) -> Contrast:
+    """The same with its one-sided p: of no gain, or of a loss as large as the margin."""
+    from scipy.special import stdtr
+
+    if contrast.kind == "not inferior" and contrast.margin is None:
+        return contrast  # without a margin there is no test whose rejection makes the claim
+    shift = contrast.margin or 0.0 if contrast.kind == "not inferior" else 0.0
+    if contrast.error == 0:
+        return replace(contrast, p=0.0 if contrast.gain + shift > 0 else 1.0)
+    return replace(contrast, p=float(stdtr(contrast.degrees, -(contrast.gain + shift) / contrast.error)))
+
+
+def judged(contrasts: Sequence[Contrast], *, alpha: float = 0.05, replications: int = 1) -> list[Contrast]:
+    """Every contrast with its verdict; Holm goes over the tests whose rejection makes a claim, of all teams (S-2)."""
+    made = [tested(one) for one in contrasts]
+    places = [place for place, one in enumerate(made) if not math.isnan(one.p)]
+    adjusted = dict(zip(places, holm([made[place].p for place in places]), strict=True))
+    found = [replace(one, p_adjusted=adjusted.get(place, math.nan)) for place, one in enumerate(made)]
+    return [_judged(one, alpha, replications) for one in found]
+
+
+def _judged(one: Contrast, alpha: float, replications: int) -> Contrast:
+    note = "" if replications >= 3 else ONE_MODEL  # a claim about an algorithm needs three seeds (S-8)
+    if one.kind == "superior":
+        finding, state = _superior(one, alpha)
+    else:
+        finding, state = _comparable(one, alpha)
+    return replace(one, finding=finding, state=state, note=note)
+
+
+def _superior(one: Contrast, alpha: float) -> tuple[str, State]:
+    if one.p_adjusted <= alpha:
+        return "better", "supported"
+    if one.bound(1 - LEVEL) < 0:
+        return "outperformed", "not supported"
+    return "inconclusive", "undecided"
+
+
+def _comparable(one: Contrast, alpha: float) -> tuple[str, State]:
+    """Bounds are of the loss against the strong baseline: its lower bound above 0 means outperformed."""
+    least_loss = -one.bound(1 - LEVEL)
+    outperformed = least_loss > 0
+    if one.margin is None:
+        return ("outperformed", "not supported") if outperformed else (NO_MARGIN, "undecided")
+    within = one.p_adjusted <= alpha
+    if outperformed:
+        # Small or not, the loss is shown, and the claim is that there is none to be shown.
+        return ("outperformed by less than the margin" if within else "outperformed"), "not supported"
+    return ("comparable", "supported") if within else ("inconclusive", "undecided")

@@ -1,0 +1,1 @@
+"""What can be asked beyond the plan's graphs: learning curves, layers, invariance; kept like other steps."""

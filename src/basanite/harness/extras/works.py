@@ -1,0 +1,150 @@
+"""The work behind curves and layers, as pure functions that the engine keeps: rows in another order, layers side by
+side, how much a code holds, and the measures of representations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+
+from basanite.harness.steps.layout import blocks, gathered
+
+Reals = NDArray[np.float64]
+MOST_MEASURED: Final = 4000
+"""Test rows that are measured: distances of all pairs are among the measures."""
+MEASURES: Final = (
+    "ferm1",
+    "ferm2",
+    "ferm3",
+    "ferm4",
+    "gap",
+    "collapse",
+    "silhouette",
+    "davies_bouldin",
+    "calinski_harabasz",
+    "dunn",
+    "rs",
+    "point_biserial",
+    "c_root_k",
+)
+STILL: Final = 1e-9
+"""A unit that moves by less than this part of the largest code is dead."""
+
+
+def joined(codes: Mapping[str, Any], layers: int) -> dict[str, Any]:
+    """The codes of the first layers side by side (A39)."""
+    parts = [codes[f"codes_{layer}"] for layer in range(1, layers + 1)]
+    total = parts[0].shape[0]
+
+    def together() -> Iterator[Any]:
+        for block in blocks(0, total):
+            yield np.hstack([dense(part[block]) for part in parts])
+
+    return {"features": gathered(together(), total, "joined layers")}
+
+
+def reordered(source: Mapping[str, Any], order: Mapping[str, Any], part: str) -> dict[str, Any]:
+    """The rows of a matrix in another order."""
+    matrix, rows = source[part], order["rows"]
+
+    def turned() -> Iterator[Any]:
+        for block in blocks(0, len(rows)):
+            yield matrix[rows[block]]
+
+    return {"features": gathered(turned(), len(rows), "rows in another order")}
+
+
+def picked(labels: Mapping[str, Any], order: Mapping[str, Any]) -> dict[str, Any]:
+    """Values in another order; the test rows at its end have none here."""
+    return {"values": labels["values"][order["rows"][: len(labels["values"])]]}
+
+
+def quantity(codes: Mapping[str, Any], part: str) -> dict[str, Any]:
+    """How much a code holds: dimensions, active and dead units, sparsity, effective rank (H-36)."""
+    matrix = codes[part]
+    held = _Sums(matrix.shape[1])
+    for block in blocks(0, matrix.shape[0]):
+        held.add(dense(matrix[block]))
+    return held.figures()
+
+
+class _Sums:
+    """What is summed over the rows of a code."""
+
+    def __init__(self, units: int) -> None:
+        self.rows, self.sparse, self.zeros = 0, 0.0, 0
+        self.lowest, self.highest = np.full(units, np.inf), np.full(units, -np.inf)
+        self.sums, self.products = np.zeros(units), np.zeros((units, units))
+
+    def add(self, block: Reals) -> None:
+        """Take some rows in."""
+        self.rows += len(block)
+        self.lowest, self.highest = (
+            np.minimum(self.lowest, block.min(axis=0)),
+            np.maximum(self.highest, block.max(axis=0)),
+        )
+        self.sums += block.sum(axis=0)
+        self.products += block.T @ block
+        self.zeros += int((block == 0).sum())
+        self.sparse += float(sparseness(block).sum())
+
+    def figures(self) -> dict[str, Any]:
+        """The figures of all rows."""
+        units = len(self.sums)
+        largest = max(float(np.abs(self.highest).max()), float(np.abs(self.lowest).max()))
+        active = int((self.highest - self.lowest > STILL * largest).sum())
+        means = self.sums / self.rows
+        spread = self.products / self.rows - np.outer(means, means)
+        return {
+            "dimensions": units,
+            "active": active,
+            "dead": units - active,
+            "zeros": self.zeros / (self.rows * units),
+            "sparsity": self.sparse / self.rows,
+            "effective_rank": effective_rank(spread),
+        }
+
+
+def sparseness(rows: Reals) -> Reals:
+    """How few units carry each row: 0 where all are equally large, 1 where one carries all (Vinje and Gallant, 2000).
+
+    >>> sparseness(np.array([[1.0, 1.0, 1.0], [0.0, 0.0, 2.0]])).tolist()
+    [0.0, 1.0]
+    """
+    units = rows.shape[1]
+    if units < 2:
+        return np.zeros(len(rows))
+    squares = (rows**2).mean(axis=1)
+    evenness = np.divide(np.abs(rows).mean(axis=1) ** 2, squares, out=np.ones(len(rows)), where=squares > 0)
+    return np.asarray((1 - evenness) / (1 - 1 / units))
+
+
+def effective_rank(covariance: Reals) -> float:
+    """The exponential of the entropy of the singular values (Roy and Vetterli, 2007).
+
+    >>> round(effective_rank(np.diag([4.0, 4.0, 0.0])), 9)
+    2.0
+    """
+    values = np.sqrt(np.clip(np.linalg.eigvalsh(covariance), 0, None))
+    shares = values[values > 0] / values.sum() if values.sum() > 0 else np.zeros(0)
+    return float(np.exp(-(shares * np.log(shares)).sum())) if len(shares) else 0.0
+
+
+def measured(codes: Mapping[str, Any], classes: Mapping[str, Any], part: str, seen: int) -> dict[str, Any]:
+    """The measures of representations on the test rows, whose classes are known to the evaluation team alone."""
+    from basanite.metrics.representation.everything import measure
+
+    kept = np.flatnonzero(classes["values"] >= 0)[:MOST_MEASURED]
+    rows = dense(codes[part][np.sort(seen + kept)])
+    labels = classes["values"][np.sort(kept)]
+    found = measure(np.ascontiguousarray(rows, np.float64), labels, names=MEASURES)
+    values = {name: one.value if np.isfinite(one.value) else None for name, one in found.values.items()}
+    return {"values": values, "flags": {name: list(one.flags) for name, one in found.values.items() if one.flags}}
+
+
+def dense(block: Any) -> Reals:
+    """A block as an array."""
+    return np.asarray(block.toarray() if scipy.sparse.issparse(block) else block, np.float64)

@@ -1,0 +1,1 @@
+"""What is fixed before and during an evaluation: code, parameters, papers, trained systems, bundles and sets."""

@@ -1,0 +1,186 @@
+"""What a task gave, as figures: the three graphs, verdicts with what stands beside them, rankings, gaps and flags."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from basanite.figures import Cell, Figure, Table, Text
+from basanite.harness.analysis.model import TITLES, HarnessAnalysis, Judgement, TaskAnalysis, TeamRanking
+from basanite.harness.analysis.rankings import said
+from basanite.harness.reporting.graphs import NAMES, direction, gains_graph, graphs
+from basanite.reports.model import Section
+from basanite.reports.wording import number
+
+INTERVAL = (
+    "Intervals are 95 % and hold for new folds and new test rows (two-way variance components for RMSE, a crossed "
+    "bootstrap for average precision); p is one-sided, adjusted by Holm over all teams' tests of this task. Paired t "
+    "and sign flips look at folds alone, so they find differences too easily: they are the plan's view and decide "
+    "nothing."
+)
+
+
+def result_sections(analysis: HarnessAnalysis) -> Iterator[Section]:
+    """For each task its graphs, then its verdicts and rankings."""
+    for task in analysis.tasks.values():
+        lead = f"{NAMES[task.metric]}, {direction(task)}. {' '.join(task.notes)}".strip()
+        yield Section(f"Results: {task.task}", lead, tuple(_figures(task, analysis.teams)))
+        yield Section(f"Verdicts: {task.task}", INTERVAL, tuple(_verdicts(task, analysis)))
+        yield Section(f"Ranking: {task.task}", _RANKED, tuple(_rankings(task, analysis)))
+
+
+_RANKED = (
+    "Each task and metric has a ranking of its own, never one over all. A rank range counts only teams that are "
+    "significantly better or worse."
+)
+
+
+def _figures(task: TaskAnalysis, teams: Mapping[str, str]) -> Iterator[Figure]:
+    yield from graphs(task, teams)
+    yield _runs_table(task, teams)
+    flagged = tuple((run, flag) for run, standing in task.runs.items() for flag in standing.values.flags)
+    if flagged:
+        yield Table(f"{task.task}: what must stand beside the values", ("Run", "Flag"), flagged)
+
+
+def _runs_table(task: TaskAnalysis, teams: Mapping[str, str]) -> Table:
+    """Every run that was planned, with its value or the reason why it has none (A35)."""
+    plain = any(standing.plain is not None for standing in task.runs.values())
+    seeds = any(standing.seed_deviation is not None for standing in task.runs.values())
+    more = (*(("MAP not interpolated",) if plain else ()), *(("Between seeds",) if seeds else ()))
+    columns = ("Run", "Condition", "Team", "State", "Value", "s.e. over folds", "Low", "High", *more)
+    rows = tuple(_run_row(run, task, teams, plain, seeds) for run in task.states)
+    note = "Low and high: 95 % interval for new folds and new test rows."
+    note += " The plan's metric is interpolated at 11 points; most published results are not." if plain else ""
+    done = frozenset(at for at, run in enumerate(task.states) if run.startswith("6"))
+    return Table(f"{task.task}: all runs", columns, rows, note, emphasis=done)
+
+
+def _run_row(run: str, task: TaskAnalysis, teams: Mapping[str, str], plain: bool, seeds: bool) -> tuple[Cell, ...]:
+    state, reason = task.states[run]
+    title, team = TITLES[int(run[0])], teams.get(run[1:], "")
+    if run not in task.runs:
+        gap: tuple[Cell, ...] = (None,) * (plain + seeds)
+        return (run, title, team, f"{state}: {reason}", None, None, None, None, *gap)
+    standing = task.runs[run]
+    mean, error = standing.values.overall
+    more = (*((standing.plain,) if plain else ()), *((standing.seed_deviation,) if seeds else ()))
+    return (run, title, team, state, mean, error, standing.estimate.low, standing.estimate.high, *more)
+
+
+def _verdicts(task: TaskAnalysis, analysis: HarnessAnalysis) -> Iterator[Figure]:
+    drawn = gains_graph(task, analysis.teams)
+    if drawn:
+        yield drawn
+    yield _verdict_table(task.judgements, analysis.teams, task.task)
+    yield _plan_table(task.judgements, task.task)
+    readings = tuple(dict.fromkeys(map(_reading, filter(lambda one: one.reading, task.judgements))))
+    if readings:
+        yield Text("What the plan says about this", readings)
+
+
+def _verdict_table(judgements: Sequence[Judgement], teams: Mapping[str, str], task: str) -> Table:
+    columns = ("Claim", "Team", "Runs", "Gain", "Low", "High", "p", "Finding", "Verdict")
+    rows = tuple(
+        (
+            one.claim.name,
+            teams[one.contrast.team],
+            f"{one.contrast.first} – {one.contrast.second}",
+            one.contrast.gain,
+            one.contrast.low,
+            one.contrast.high,
+            one.contrast.p_adjusted,
+            one.contrast.finding,
+            one.contrast.state,
+        )
+        for one in judgements
+    )
+    notes = dict.fromkeys(one.contrast.note for one in judgements if one.contrast.note)
+    strong = frozenset(at for at, one in enumerate(judgements) if one.claim.headline)
+    note = "".join(f"All verdicts are {note}. " for note in notes)
+    return Table(f"{task}: verdicts", columns, rows, note + _margin(judgements), emphasis=strong)
+
+
+def _margin(judgements: Sequence[Judgement]) -> str:
+    margins = {one.contrast.margin for one in judgements if one.contrast.margin is not None}
+    return f"Comparable means: a loss below {number(margins.pop())}, declared before unsealing." if margins else ""
+
+
+def _plan_table(judgements: Sequence[Judgement], task: str) -> Table:
+    """What stands beside the primary interval: the plan's tests, the bars, the bootstrap, what could be found."""
+    columns = (
+        "Runs",
+        "Gain",
+        "Low",
+        "High",
+        "Bootstrap",
+        "Bars overlap",
+        "Paired t over folds",
+        "Sign flips",
+        "Smallest detectable",
+    )
+    rows = tuple(
+        (
+            f"{one.contrast.first} – {one.contrast.second}",
+            one.contrast.gain,
+            one.contrast.low,
+            one.contrast.high,
+            f"{number(one.drawn[0])} to {number(one.drawn[1])}" if one.drawn else None,
+            "yes" if one.bars_overlap else "no",
+            one.by_t,
+            one.by_signs,
+            one.contrast.smallest_detectable,
+        )
+        for one in judgements
+    )
+    note = (
+        "Bars overlap: mean ± 1 s.e. across folds, a note only. Bootstrap: the middle 95 % of draws. Smallest "
+        "detectable: the gain that this test finds in 80 % of cases, from the standard error alone."
+    )
+    return Table(f"{task}: beside the interval, the plan's own view", columns, rows, note, detail=True)
+
+
+def _reading(one: Judgement) -> str:
+    failed = "does not do better than" if one.contrast.state == "not supported" else "is not shown to do better than"
+    return f"Run {one.contrast.first} {failed} run {one.contrast.second}. {one.reading}"
+
+
+def _rankings(task: TaskAnalysis, analysis: HarnessAnalysis) -> Iterator[Figure]:
+    alpha = float(analysis.settings["alpha"])
+    yield Text(
+        "In words", tuple(f"{_of(one)}: {said(one, analysis.teams, alpha)}" for one in task.rankings if one.order)
+    )
+    yield _ranking_table(task, analysis.teams)
+    pairs = tuple(_pair_rows(task, analysis.teams))
+    if pairs:
+        columns = ("Condition", "Metric", "First", "Second", "Gain", "Low", "High", "p adjusted")
+        yield Table(f"{task.task}: every pair of teams", columns, pairs, detail=True)
+
+
+def _of(one: TeamRanking) -> str:
+    return f"{one.condition} {TITLES[one.condition]}, {NAMES[one.metric]}"
+
+
+def _ranking_table(task: TaskAnalysis, teams: Mapping[str, str]) -> Table:
+    rows = tuple(
+        (_of(one), place, teams[team], one.values[team], _range(one.ranges[team]))
+        for one in task.rankings
+        for place, team in enumerate(one.order, start=1)
+    )
+    gaps = tuple(
+        (_of(one), None, teams[team], None, reason) for one in task.rankings for team, reason in one.missing.items()
+    )
+    return Table(
+        f"{task.task}: ranking", ("Condition and metric", "Rank", "Team", "Value", "Rank range"), (*rows, *gaps)
+    )
+
+
+def _range(ends: tuple[int, int]) -> str:
+    return str(ends[0]) if ends[0] == ends[1] else f"{ends[0]} to {ends[1]}"
+
+
+def _pair_rows(task: TaskAnalysis, teams: Mapping[str, str]) -> Iterator[tuple[Cell, ...]]:
+    for one in task.rankings:
+        for pair in one.pairs:
+            names = teams[pair.first], teams[pair.second]
+            numbers = pair.gain.value, pair.gain.low, pair.gain.high, pair.p_adjusted
+            yield (f"{one.condition} {TITLES[one.condition]}", NAMES[one.metric], *names, *numbers)

@@ -1,0 +1,115 @@
+"""Running a plan: every step that is not there yet, then the result folder, the same bytes however often it was killed.
+
+A run that fails does not stop the others; it is written down with its reason (A35). Runs can be redone later under a
+changed plan as a numbered iteration with a reason (H-33).
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor, ProcessPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from basanite.errors import SettingError
+from basanite.harness.building import Builder
+from basanite.harness.conditions import runs
+from basanite.harness.engine.graph import Begun, Outcome, Progress, Step, needed, run
+from basanite.harness.engine.store import Store
+from basanite.harness.evaluation import Evaluation
+from basanite.harness.foreign.surroundings import Surroundings, enter, surroundings
+from basanite.harness.foreign.surroundings import planned as planned_surroundings
+from basanite.harness.frozen.freezing import check_frozen
+from basanite.harness.iterations import next_iteration
+from basanite.harness.recording import Record, record, write_planned_steps
+from basanite.harness.results import ResultFolder
+from basanite.harness.steps.data import given
+
+STEPS: Final = "steps"
+LOGS: Final = "logs"
+
+
+@dataclass(frozen=True)
+class Watcher:
+    """Who is told how the work goes on."""
+
+    progress: Progress = lambda outcome, finished, total: None
+    begun: Begun = lambda step: None
+    planned: Callable[[Sequence[Step], int], None] = lambda steps, reused: None
+    """Called before the work with all steps, and how many of them are there already."""
+
+
+def run_plan(
+    evaluation: Evaluation,
+    out: Path,
+    *,
+    only: Sequence[str] = (),
+    reason: str = "",
+    workers: int = 1,
+    watcher: Watcher | None = None,
+) -> ResultFolder:
+    """Run a plan, or some runs of it, and write the result folder."""
+    told = watcher or Watcher()
+    _check_names(evaluation, only)
+    enter(
+        planned_surroundings(evaluation.folder, evaluation.plan.limits, sealed=bool(evaluation.seal), logs=out / LOGS)
+    )
+    check_frozen(evaluation)
+    iteration = next_iteration(evaluation, out, only, reason)
+    builder = Builder(evaluation)
+    planned = list(builder.planned(iteration.runs))
+    store = Store(out / STEPS)
+    for laid in builder.given.values():
+        laid.lay(store)
+    outcomes = _performed([entry.scores for entry in planned if entry.scores], store, workers, told, out)
+    record(Record(evaluation, out, store, planned, outcomes, iteration))
+    return ResultFolder(out)
+
+
+def _performed(wanted: Sequence[Step], store: Store, workers: int, told: Watcher, out: Path) -> dict[str, Outcome]:
+    steps = needed(wanted)
+    write_planned_steps(out, steps)
+    work = [step for step in steps if step.work is not given]
+    told.planned(work, sum(store.has(step.key) for step in work))
+    with one_thread_each(workers) as executor:
+        return run(wanted, store, executor=executor, progress=told.progress, begun=told.begun)
+
+
+@contextmanager
+def one_thread_each(workers: int) -> Iterator[Executor | None]:
+    """Processes for steps, each with one thread for linear algebra: other numbers of threads give other last digits."""
+    if workers == 1:
+        with _single_threaded():
+            yield None
+        return
+    context = multiprocessing.get_context("spawn")
+    told = (surroundings(),)
+    with ProcessPoolExecutor(workers, mp_context=context, initializer=_begin_worker, initargs=told) as pool:
+        yield pool
+
+
+def _single_threaded() -> Any:
+    import scipy.linalg  # noqa: F401  its BLAS must be loaded before it can be limited
+    import sklearn.utils.extmath  # noqa: F401
+    from threadpoolctl import threadpool_limits
+
+    return threadpool_limits(1)
+
+
+_limits: list[Any] = []
+"""Held for the life of a worker."""
+
+
+def _begin_worker(around: Surroundings) -> None:
+    _limits.append(_single_threaded())
+    enter(around)
+
+
+def _check_names(evaluation: Evaluation, only: Sequence[str]) -> None:
+    known = [run.name for run in runs([team.letter for team in evaluation.plan.teams])]
+    unknown = [name for name in only if name not in known]
+    if unknown:
+        raise SettingError(f"There is no run {unknown[0]!r}. The runs of this plan are {', '.join(known)}.")

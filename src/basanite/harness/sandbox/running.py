@@ -1,0 +1,206 @@
+"""Running a program in a box, and finding out once whether boxes can be made here at all."""
+
+from __future__ import annotations
+
+import json
+import os
+import selectors
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import Any, Final
+
+from basanite.errors import BasaniteError
+from basanite.harness.sandbox.box import Box, Cause, Ended, Limits, Mode
+
+PACKAGE: Final = str(Path(__file__).resolve().parents[3])
+START: Final = (
+    "import sys; sys.path.append(sys.argv[1]); "
+    "from basanite.harness.sandbox.launcher import main; main(*map(int, sys.argv[2:]))"
+)
+GRACE: Final = 15.0
+"""Seconds that a box may take beyond its program, to be closed and to hand over results."""
+TALKATIVE: Final = 64
+"""Who prints so many times more than is kept is stopped."""
+
+
+class NoSandboxError(BasaniteError):
+    """No box for strangers' programs can be made on this machine, so none is run (X-5)."""
+
+
+@dataclass(frozen=True)
+class Capability:
+    """What this machine can do: how a box is closed ("" if it cannot be), and why not."""
+
+    mode: Mode | str
+    reason: str = ""
+
+    @property
+    def possible(self) -> bool:
+        """Whether programs can be boxed."""
+        return bool(self.mode)
+
+
+@cache
+def capability() -> Capability:
+    """Close a box once and try its walls from inside; only what was seen to hold is relied on."""
+    if sys.platform != "linux":
+        return Capability("", f"boxes need Linux, and this is {sys.platform}")
+    reasons = []
+    for mode in ("root", "user") if os.geteuid() == 0 else ("user",):
+        fault = _tried(mode)
+        if not fault:
+            return Capability(mode)
+        reasons.append(f"{mode}: {fault}")
+    return Capability("", "; ".join(reasons))
+
+
+def _tried(mode: str) -> str:
+    """Why a box of this kind cannot be closed here; "" if it can."""
+    with tempfile.TemporaryDirectory() as name:
+        folders = [Path(name) / part for part in ("system", "given", "out", "state")]
+        for folder in folders:
+            folder.mkdir()
+        ended = _launched(
+            Box((), folders[0], folders[1], folders[2], folders[3], limits=Limits(seconds=10)), mode, {"unseen": name}
+        )
+    if ended.fault:
+        return ended.fault
+    return "" if ended.good else "the walls do not hold"
+
+
+def run_boxed(box: Box, *, environment: Mapping[str, str] | None = None) -> Ended:
+    """Run a program in a box; where none can be made the program is not run."""
+    found = capability()
+    if not found.possible:
+        raise NoSandboxError(
+            f"No box for programs can be made here ({found.reason}), so no program of a team is run. Allow user "
+            'namespaces, or for an evaluation that is not sealed write sandbox = "off" into [limits] of the plan.'
+        )
+    return _launched(box, found.mode, {"environment": dict(environment or {})})
+
+
+def run_open(box: Box, *, environment: Mapping[str, str] | None = None) -> Ended:
+    """Run a program without a box, for evaluations that are not sealed and whose plan says so: it sees the machine.
+
+    It still gets a fresh process, an empty environment, a temporary home and limits on time and printing.
+    """
+    with tempfile.TemporaryDirectory(prefix="basanite-open-") as name:
+        work = Path(name)
+        (work / "in").symlink_to(box.given.resolve())
+        (work / "out").mkdir()
+        shutil.copytree(box.state, work / "state")
+        place = Path(box.command[0])
+        program = str(box.system.resolve() / place) if "/" in box.command[0] else box.command[0]
+        given = {"PATH": "/usr/bin:/bin", "HOME": name, "LC_ALL": "C.UTF-8", **(environment or {})}
+        command = [program, *box.command[1:]]
+        ended = _watched(command, Limits(**vars(box.limits)), cwd=name, env=given, grace=0)
+        if ended.good:
+            _take(work, box)
+    return ended
+
+
+def _take(work: Path, box: Box) -> None:
+    from basanite.harness.sandbox.collecting import Room, collect
+
+    room = Room(box.limits.output, 20_000)
+    collect(work / "out", box.out, room)
+    if box.learns:
+        collect(work / "state", box.state, room)
+
+
+def _launched(box: Box, mode: str, more: Mapping[str, Any]) -> Ended:
+    with (
+        tempfile.TemporaryDirectory(prefix="basanite-box-") as name,
+        TemporaryFile() as told,
+        TemporaryFile() as report,
+    ):
+        Path(name).chmod(0o755)
+        told.write(json.dumps({**box.plain(), **more, "mode": mode, "stage": str(Path(name).resolve())}).encode())
+        told.seek(0)
+        handles = told.fileno(), report.fileno()
+        command = [sys.executable, "-I", "-S", "-c", START, PACKAGE, *map(str, handles)]
+        ended = _watched(command, box.limits, pass_fds=handles, env={}, cwd="/", grace=GRACE)
+        report.seek(0)
+        return _told(ended, report.read())
+
+
+def _told(ended: Ended, report: bytes) -> Ended:
+    """What the launcher says about the program, with what was seen from here."""
+    if ended.cause:
+        return ended
+    if not report:
+        return replace(ended, code=ended.code or 1, cause="start", fault=ended.stderr.decode(errors="replace")[-500:])
+    told = json.loads(report)
+    told["refused"] = tuple(told.get("refused", ()))
+    return replace(ended, **told)
+
+
+def _watched(command: list[str], limits: Limits, *, grace: float, **how: Any) -> Ended:
+    """Start a process and listen to it until it ends, its time is over, or it has printed far too much."""
+    start = time.monotonic()
+    pipes: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    try:
+        process: subprocess.Popen[bytes] = subprocess.Popen(command, start_new_session=True, **pipes, **how)
+    except OSError as error:
+        return Ended(127, "start", fault=f"{command[0]} cannot be started: {error.strerror}")
+    with process:
+        heard = _Heard(process, limits.log)
+        cause = heard.until(start + limits.seconds + grace)
+        _end(process, cause)
+    return Ended(process.returncode, cause, *heard.kept, seconds=time.monotonic() - start)
+
+
+def _end(process: subprocess.Popen[bytes], cause: str) -> None:
+    """End the process and, where it has no box, whatever it started in its session."""
+    try:
+        if cause:
+            os.killpg(process.pid, 9)
+        process.wait(GRACE)
+    except (ProcessLookupError, subprocess.TimeoutExpired):
+        process.kill()
+
+
+class _Heard:
+    """What a process prints: the beginning is kept, the rest counted."""
+
+    def __init__(self, process: subprocess.Popen[bytes], most: int) -> None:
+        self.most, self.total = most, 0
+        self.parts: tuple[list[bytes], list[bytes]] = ([], [])
+        self.left = [most, most]
+        self.selector = selectors.DefaultSelector()
+        for at, stream in enumerate((process.stdout, process.stderr)):
+            self.selector.register(stream, selectors.EVENT_READ, at)  # type: ignore[arg-type]
+
+    @property
+    def kept(self) -> tuple[bytes, bytes]:
+        """The beginnings of both streams."""
+        return b"".join(self.parts[0]), b"".join(self.parts[1])
+
+    def until(self, end: float) -> Cause:
+        """Listen until both streams are closed or the time is over; gives what makes an end necessary."""
+        with self.selector:
+            while self.selector.get_map():
+                if time.monotonic() > end:
+                    return "time"
+                for key, _ in self.selector.select(0.2):
+                    self._hear(key)
+                if self.total > TALKATIVE * self.most:
+                    return "log"
+        return ""
+
+    def _hear(self, key: selectors.SelectorKey) -> None:
+        piece = os.read(key.fd, 65536)
+        if not piece:
+            self.selector.unregister(key.fileobj)
+        self.total += len(piece)
+        if self.left[key.data] > 0:
+            self.parts[key.data].append(piece[: self.left[key.data]])
+            self.left[key.data] -= len(piece)

@@ -1,0 +1,1 @@
+"""The work of a run, as pure functions that the engine keeps: preprocess, learn, classify, score."""

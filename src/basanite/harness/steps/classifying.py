@@ -1,0 +1,200 @@
+"""The unusual cross-validation: each classifier trains on ONE fold, its parameters are chosen on all others (H-16).
+
+Rows pass in blocks: first those that parameters are chosen on, then the test rows, so codes of the whole data are never
+in memory, and the truth of the test rows is not even here. Nothing is fitted again after the choice (A23).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from basanite.harness.modules.interfaces import Module, Parameters
+from basanite.harness.plan.modules import find_module
+from basanite.harness.steps.layout import Layout, ModuleError, blocks
+from basanite.harness.steps.scoring import Measure
+
+Scores = NDArray[np.float64]
+
+
+class Trained(Protocol):
+    """Classifiers of some folds with every parameters of the grid."""
+
+    def scores(self, block: Any) -> Scores:
+        """`float64[folds, grid, rows]`."""
+
+    def by(self, block: Any, points: Sequence[int]) -> Scores:
+        """`float64[folds, rows]` by the place in the grid that was chosen for each fold."""
+
+
+def classified(
+    source: Mapping[str, Any],
+    labels: Mapping[str, Any],
+    part: str,
+    module: str,
+    parameters: Mapping[str, Any],
+    seeds: Sequence[int],
+    layout: Mapping[str, Any],
+    metric: str,
+    range: Sequence[float] | None,  # noqa: A002  the plan's word
+    full: bool = False,
+) -> dict[str, Any]:
+    """Scores of every test row by the classifier of every fold, with the parameters that were chosen for it.
+
+    `seeds` has one for each fold; work that is shared by the folds takes the first. With `full`, what was chosen on a
+    fold is trained on the rows of all folds, as published results are (A22).
+    """
+    work = _Work(source[part], labels["values"], Layout.read(layout), find_module(module), parameters, seeds)
+    trained = work.trained()
+    chosen, found = work.chosen(trained, Measure(metric, tuple(range) if range else None))
+    return {
+        "scores": work.full_scores(chosen) if full else work.test_scores(trained, chosen),
+        "chosen": [dict(work.grid[at]) for at in chosen],
+        "grid": [dict(point) for point in work.grid],
+        "validation": found,
+        "flags": work.flags(found),
+    }
+
+
+@dataclass(frozen=True)
+class _Singles:
+    """Classifiers that were fitted one by one."""
+
+    fitted: Sequence[Sequence[Any]]
+
+    def scores(self, block: Any) -> Scores:
+        return np.array([[np.asarray(one.score(block), np.float64) for one in row] for row in self.fitted])
+
+    def by(self, block: Any, points: Sequence[int]) -> Scores:
+        chosen = zip(self.fitted, points, strict=True)
+        return np.array([np.asarray(row[at].score(block), np.float64) for row, at in chosen])
+
+
+@dataclass(frozen=True)
+class _Many:
+    """Classifiers that share their work (`ManyAtOnce`)."""
+
+    classifier: Any
+    state: Any
+
+    def scores(self, block: Any) -> Scores:
+        return np.asarray(self.classifier.score_many(self.state, block), np.float64)
+
+    def by(self, block: Any, points: Sequence[int]) -> Scores:
+        if hasattr(self.classifier, "score_chosen"):
+            return np.asarray(self.classifier.score_chosen(self.state, block, points), np.float64)
+        return self.scores(block)[np.arange(len(points)), list(points)]
+
+
+class _Work:
+    """One target of one run: its features and values, and the folds that can be learned from."""
+
+    def __init__(
+        self,
+        features: Any,
+        values: Scores,
+        layout: Layout,
+        module: Module,
+        parameters: Parameters,
+        seeds: Sequence[int],
+    ) -> None:
+        self.features, self.values, self.layout, self.module = features, values, layout, module
+        self.parameters, self.seeds = parameters, seeds
+        self.grid = list(self._made(0).grid())
+        if not self.grid:
+            raise ModuleError(f"{module.name} offers no parameters to choose from")
+        folds = range(len(layout.folds))
+        self.live = [fold for fold in folds if len(np.unique(values[layout.fold(fold)])) > 1]
+
+    def _made(self, fold: int) -> Any:
+        """An untrained classifier with the dice of this fold (A37)."""
+        return self.module.make(self.parameters, self.seeds[fold])
+
+    def trained(self) -> Trained:
+        """Classifiers of all folds that have more than one value, by one call where the module can."""
+        one = self._made(0)
+        if not self.live:
+            return _Singles([])
+        if hasattr(one, "fit_many"):
+            folds = [self.layout.fold(fold) for fold in self.live]
+            dealt = self.layout.dealt
+            return _Many(one, one.fit_many(self.features[:dealt], folds, self.values[:dealt], self.grid))
+        return _Singles([[self._fitted(fold, point) for point in self.grid] for fold in self.live])
+
+    def _fitted(self, fold: int, point: Parameters) -> Any:
+        one, rows = self._made(fold), self.layout.fold(fold)
+        one.fit(self.features[rows], self.values[rows], point)
+        return one
+
+    def chosen(self, trained: Trained, measure: Measure) -> tuple[list[int], list[list[float | None]]]:
+        """The place in the grid of every fold's parameters, and the values on which they were chosen (A23)."""
+        scores = self._all_scores(trained, 0, self.layout.seen)
+        found = [self._validated(fold, scores, measure) for fold in range(len(self.layout.folds))]
+        return [measure.best_of(values) for values in found], found
+
+    def _validated(self, fold: int, scores: Scores, measure: Measure) -> list[float | None]:
+        if fold not in self.live:
+            return [None] * len(self.grid)
+        rows, at = self.layout.others(fold), self.live.index(fold)
+        return [measure.value(self.values[rows], scores[at, point, rows]) for point in range(len(self.grid))]
+
+    def test_scores(self, trained: Trained, chosen: Sequence[int]) -> Scores:
+        """The whole test set by each fold's classifier; a constant where a fold had nothing to learn from (A7)."""
+        start, end = self.layout.seen, self.layout.seen + self.layout.test
+        found = np.empty((len(self.layout.folds), self.layout.test))
+        for fold in range(len(self.layout.folds)):
+            found[fold] = self.values[self.layout.fold(fold)][0]
+        picked = [chosen[fold] for fold in self.live]
+        for block in blocks(start, end) if self.live else ():
+            scores = self._checked(trained.by(self.features[block], picked), block, len(picked))
+            found[self.live, block.start - start : block.stop - start] = scores
+        return found
+
+    def full_scores(self, chosen: Sequence[int]) -> Scores:
+        """The whole test set by a classifier of all training rows with each fold's parameters (A22)."""
+        start, end = self.layout.seen, self.layout.seen + self.layout.test
+        fitted = {at: self._fitted_on_all(self.grid[at]) for at in set(chosen)}
+        found = np.empty((len(chosen), self.layout.test))
+        for block in blocks(start, end):
+            for fold, at in enumerate(chosen):
+                scores = np.asarray(fitted[at].score(self.features[block]), np.float64)[None]
+                found[fold, block.start - start : block.stop - start] = self._checked(scores, block, 1)[0]
+        return found
+
+    def _fitted_on_all(self, point: Parameters) -> Any:
+        one = self._made(0)
+        one.fit(self.features[: self.layout.dealt], self.values[: self.layout.dealt], point)
+        return one
+
+    def _all_scores(self, trained: Trained, start: int, end: int) -> Scores:
+        found = np.zeros((len(self.live), len(self.grid), end - start))
+        for block in blocks(start, end) if self.live else ():
+            scores = self._checked(trained.scores(self.features[block]), block, len(self.live), len(self.grid))
+            found[:, :, block.start - start : block.stop - start] = scores
+        return found
+
+    def _checked(self, scores: Scores, block: slice, *sizes: int) -> Scores:
+        """Scores of the right shape, finite, and inside 0..1 where they are declared to be probabilities (A15)."""
+        wanted = (*sizes, block.stop - block.start)
+        if scores.shape != wanted:
+            raise ModuleError(f"{self.module.name} gave scores of shape {scores.shape} where {wanted} is needed")
+        if not np.isfinite(scores).all():
+            raise ModuleError(f"{self.module.name} gave scores that are not finite")
+        if self.module.scale == "probability" and not ((scores >= 0) & (scores <= 1)).all():
+            raise ModuleError(f"{self.module.name} says it gives probabilities, and some are outside 0..1")
+        return scores
+
+    def flags(self, found: Sequence[Sequence[float | None]]) -> list[list[str]]:
+        """What must stand beside each fold's value."""
+        return [self._flags_of(fold, values) for fold, values in enumerate(found)]
+
+    def _flags_of(self, fold: int, values: Sequence[float | None]) -> list[str]:
+        if fold not in self.live:
+            value = self.values[self.layout.fold(fold)][0]
+            return [f"constant scorer: every row of the training fold has the value {value:g}"]
+        undefined = len(self.grid) > 1 and all(value is None for value in values)
+        return ["parameters not chosen: the metric is undefined on the validation rows"] if undefined else []

@@ -1,0 +1,115 @@
+"""In which order rows stand in the matrices of a split: the folds one after the other, then validation, then test.
+
+So a fold is a slice, the rows that may be learned from come first, and whoever gets these has seen no test row (A25).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import scipy.sparse
+
+from basanite.errors import BasaniteError
+from basanite.harness.engine.store import Streamed
+from basanite.harness.protocol import Partition, Rows
+
+BLOCK: Final = 4096
+"""Rows that are worked on at a time, so that codes of the whole data never have to be in memory."""
+
+
+class ModuleError(BasaniteError):
+    """A module gave something that cannot be used, or did what the protocol forbids; the message says what."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The sizes of the sets of a split."""
+
+    folds: tuple[int, ...]
+    validation: int
+    test: int
+
+    @classmethod
+    def of(cls, partition: Partition) -> Layout:
+        """The layout of a partition."""
+        return cls(tuple(map(len, partition.folds)), len(partition.validation), len(partition.test))
+
+    @classmethod
+    def read(cls, plain: Mapping[str, Any]) -> Layout:
+        """From the parameters of a step."""
+        return cls(tuple(plain["folds"]), plain["validation"], plain["test"])
+
+    def plain(self) -> dict[str, Any]:
+        """As parameters of a step."""
+        return {"folds": list(self.folds), "validation": self.validation, "test": self.test}
+
+    @property
+    def dealt(self) -> int:
+        """How many rows are in folds."""
+        return sum(self.folds)
+
+    @property
+    def seen(self) -> int:
+        """How many rows are not test rows."""
+        return self.dealt + self.validation
+
+    def fold(self, number: int) -> Rows:
+        """The places of one fold, numbered from 0."""
+        start = sum(self.folds[:number])
+        return np.arange(start, start + self.folds[number])
+
+    def others(self, number: int) -> Rows:
+        """The places of the other folds and of validation, on which parameters are chosen (H-16)."""
+        return np.setdiff1d(np.arange(self.seen), self.fold(number))
+
+
+def rows_in_order(partition: Partition) -> Rows:
+    """The rows of the data in the order of the matrices."""
+    return np.concatenate([*partition.folds, partition.validation, partition.test]).astype(np.int64)
+
+
+def blocks(start: int, end: int) -> Iterator[slice]:
+    """Slices of at most a block from one place to another.
+
+    >>> list(blocks(0, 5000))
+    [slice(0, 4096, None), slice(4096, 5000, None)]
+    """
+    for at in range(start, end, BLOCK):
+        yield slice(at, min(at + BLOCK, end))
+
+
+def gathered(parts: Iterator[Any], total: int, maker: str) -> Any:
+    """A matrix from its blocks: sparse ones are joined, dense ones go to disk as they come."""
+    first = checked(next(parts), maker)
+    if scipy.sparse.issparse(first):
+        joined = scipy.sparse.vstack([first, *(checked(part, maker) for part in parts)], format="csr")
+        return _of_height(scipy.sparse.csr_array(joined), total, maker)
+    return Streamed((total, first.shape[1]), first.dtype.str, _chained(first, parts, maker))
+
+
+def checked(part: Any, maker: str) -> Any:
+    """A block of features or codes: two-dimensional, numbers, and all of them finite."""
+    found = part if scipy.sparse.issparse(part) else np.asarray(part)
+    if found.ndim != 2 or found.dtype.kind not in "fiub":
+        raise ModuleError(f"{maker} gave {found.dtype} of {found.ndim} dimensions; a matrix of numbers is needed.")
+    if not np.isfinite(found.data if scipy.sparse.issparse(found) else found).all():
+        raise ModuleError(f"{maker} gave numbers that are not finite.")
+    return found
+
+
+def _chained(first: Any, parts: Iterator[Any], maker: str) -> Iterator[Any]:
+    yield first
+    for part in parts:
+        found = checked(part, maker)
+        if found.shape[1] != first.shape[1]:
+            raise ModuleError(f"{maker} gave {first.shape[1]} columns for some rows and {found.shape[1]} for others.")
+        yield found
+
+
+def _of_height(matrix: Any, total: int, maker: str) -> Any:
+    if matrix.shape[0] != total:
+        raise ModuleError(f"{maker} gave {matrix.shape[0]} rows for {total} items.")
+    return matrix
