@@ -72,13 +72,13 @@ $(BIN)/python:
 
 # The build backend is installed from constraints.txt too, so that nothing outside that list decides what we get.
 $(BASE): constraints.txt pyproject.toml | $(BIN)/python
-	@echo "Installing Basanite into $(VENV): about 570 MB, a minute or so"
+	@echo "Installing Basanite into $(VENV): about 690 MB, a minute or so"
 	@$(INSTALL) hatchling editables
 	@$(INSTALL) --no-build-isolation -e '.[reading]'
 	@touch $@
 
 $(DEV): constraints.txt pyproject.toml | $(BIN)/python
-	@echo "Installing Basanite and the tools to work on it into $(VENV): about 960 MB, some minutes"
+	@echo "Installing Basanite and the tools to work on it into $(VENV): about 1.5 GB, some minutes"
 	@$(INSTALL) hatchling editables
 	@$(INSTALL) --no-build-isolation -e '.[dev]'
 	@touch $(BASE) $@
