@@ -2,7 +2,8 @@
 
 A small network is trained on scikit-learn's handwritten digits 0 to 5; its hidden layer, after the ReLU, gives the
 features. `seen` are other pictures of these digits, `faint` and `turned` are the same with less contrast and noise and
-by a quarter turn, `unseen` are digits 6 to 9, which the network never saw. Batches hold more and more of those.
+by a quarter turn, `unseen` are digits 6 to 9, which the network never saw; `digits` are all ten together. Batches hold
+more and more of the new ones.
 """
 
 from __future__ import annotations
@@ -84,7 +85,7 @@ def example_files(network: Network | None = None) -> dict[str, Arrays]:
     net = network or trained()
     known, new = net.rows(0, KNOWN), net.rows(KNOWN, 10)
     files = {name: net.measured(*pair) for name, pair in _sets(net).items()}
-    files |= {"seen": _seen(net, known), "unseen": _unseen(net, new, known)}
+    files |= {"seen": _seen(net, known), "unseen": _unseen(net, new, known), "digits": _digits(net)}
     return files | dict(_changed(net, {"seen": known, "unseen": new})) | dict(_batches(net))
 
 
@@ -123,6 +124,13 @@ def write_example(folder: Path) -> None:
         np.savez_compressed(folder / f"{name}.npz", allow_pickle=False, **arrays)
     (folder / "proxy.csv").write_text(proxy(network), encoding="utf-8", newline="\n")
     (folder / "pens.csv").write_text(_pens(network), encoding="utf-8", newline="\n")
+
+
+def _digits(net: Network) -> Arrays:
+    """All ten digits, with which of them the network knows as groups."""
+    rows = net.rows(0, 10)
+    groups = np.where(net.digits[rows] < KNOWN, "known", "new")
+    return {"features": net.hidden(net.pictures[rows]), "labels": net.digits[rows].astype(np.int8), "groups": groups}
 
 
 def _seen(net: Network, rows: NDArray[np.int64]) -> Arrays:
