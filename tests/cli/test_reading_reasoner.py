@@ -104,7 +104,6 @@ def test_explain_without_a_statement_lists_contradictions():
 
 @pytest.mark.req("R-25")
 def test_contexts_lists_what_each_leaves_out():
-    pytest.importorskip("clingo")
     data = here("reading", "contexts", *FOUR, "--json", cwd=TABLE).data
     left_out = [[" ".join(statement) for statement in one["left_out"]] for one in data["contexts"]]
     assert left_out == [["Game-1 hasOvertimePlay true"], ["Game-1 numberOfPeriods 4"]]

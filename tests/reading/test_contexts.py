@@ -18,8 +18,6 @@ from basanite.reading.rules import read_rules
 from basanite.reading.rules.names import triple
 from basanite.reading.rules.sexpr_rules import graph_statements
 
-pytest.importorskip("clingo")
-
 PERIODS = """
   (rule five :if (?g overtime true) :if-not (?g periods ?n) :then (?g periods 5) :probability 0.9)
   (rule clash :if (?g overtime true) (?g periods ?n) (?n <= 4) :then (?input contradicts Theory))"""

@@ -9,12 +9,13 @@ import pytest
 from tests.reading.reasoning import NAMES, inferred, statements
 
 from basanite.problems import Findings
+from basanite.reading.prov_rdf import statement_node
 from basanite.reading.provenance import Span
 from basanite.reading.rdf import parse_rdf, write_rdf
 from basanite.reading.reasoner.answers import answer
 from basanite.reading.reasoner.explaining.page import PageMaker, page
 from basanite.reading.reasoner.explaining.plain import inference_object, tree_lines, tree_object
-from basanite.reading.reasoner.explaining.prov import firings_below, provenance_graph, statement_iri
+from basanite.reading.reasoner.explaining.prov import firings_below, provenance_graph
 from basanite.reading.reasoner.explaining.trees import DEEPEST, Explainer
 from basanite.reading.reasoner.given import Mention
 from basanite.reading.rules.sexpr_rules import parse_graph
@@ -106,9 +107,9 @@ def test_firings_are_prov_activities_in_every_rdf_format(explainer):
     start = [explainer.nearest[inference.fact(one("(g won true)"))]]
     graph = list(provenance_graph(inference, firings_below(inference, explainer.nearest, start)))
     used = {str(s.object) for s in graph if s.predicate.value == PROV + "used"}
-    assert used == {str(statement_iri(statement)) for statement in statements(GIVEN)}
+    assert used == {str(statement_node(statement)) for statement in statements(GIVEN)}
     generated = [s.object for s in graph if s.predicate.value == PROV + "generated"]
-    assert generated == [statement_iri(one("(g won true)"))]
+    assert generated == [statement_node(one("(g won true)"))]
     assert [s.object.lexical for s in graph if s.predicate.value == TS + "absent"] == ["g told ?x"]
     assert [s for s in graph if s.predicate.value == PROV + "hadPlan"]
     for name in ("rdfxml", "turtle", "ntriples", "jsonld"):

@@ -14,7 +14,7 @@ from tests.reading.packages import small_package
 from basanite.errors import SettingError
 from basanite.problems import Findings
 from basanite.reading.package import read_package
-from basanite.reading.prov_rdf import FiringRecord, assertion_rows, assertions_of, firing_rows, statement_node
+from basanite.reading.prov_rdf import assertion_rows, assertions_of
 from basanite.reading.rdf import ENDINGS, FORMATS, Graphed, format_of, parse_rdf, read_rdf, write_rdf
 from basanite.reading.terms import RDF, XSD, Iri, Literal, Node, Statement, integer
 from basanite.reading.vocabulary import OA, PROV, TS
@@ -110,18 +110,6 @@ def test_quads_put_each_statement_into_the_graph_of_its_document(tmp_path):
     rows = parse_rdf(written([r for a in made for r in assertion_rows(a)], "nquads"), "nquads", "f", Findings())
     graphs = {row.graph.value.rpartition(":")[2]: [] for row in rows if row.graph}
     assert set(graphs) == {"d1", "d2"}
-
-
-def test_a_firing_is_an_activity_that_used_and_generated():
-    used, made = (Statement(Iri("urn:g"), Iri(f"urn:{name}"), integer(5)) for name in ("a", "b"))
-    firing = FiringRecord("overtime-default", "1", (used,), ("?g numberOfPeriods ?n",), (made,))
-    rows = set(firing_rows(firing))
-    node = next(s.subject for s in rows if s.object == Iri(PROV + "Activity"))
-    about = {(s.predicate.value.rpartition("#")[2].rpartition(":")[2], s.object) for s in rows if s.subject == node}
-    assert ("used", statement_node(used)) in about
-    assert ("generated", statement_node(made)) in about
-    assert ("absent", Literal("?g numberOfPeriods ?n")) in about
-    assert any(s.predicate == Iri(PROV + "hadPlan") and "overtime-default" in s.object.value for s in rows)
 
 
 def test_a_graph_of_a_stranger_with_odd_numbers_gives_no_crash():

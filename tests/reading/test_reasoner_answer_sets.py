@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
+from tests.reading.answer_sets import TooLargeError, answer_sets, as_atoms
 from tests.reading.reasoning import NAMES
 
 from basanite.problems import Findings
@@ -13,9 +14,6 @@ from basanite.reading.reasoner.inference import Reasoner
 from basanite.reading.rules import check_rules
 from basanite.reading.rules.layers import layers
 from basanite.reading.rules.sexpr_rules import graph_statements, parse_rules
-
-pytest.importorskip("clingo")
-from tests.reading.answer_sets import TooLargeError, answer_sets, as_atoms
 
 THINGS, PROPERTIES, NUMBERS = ("a1", "b1", "c1"), ("p", "q", "r", "s", "t"), (0, 1, 2, 3)
 

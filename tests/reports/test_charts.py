@@ -143,3 +143,11 @@ def test_the_legend_of_lines_with_bands_is_as_strong_as_the_lines():
     )
     symbol = drawn[drawn.index("role-legend-symbol") :][:600]
     assert 'opacity="1"' in symbol
+
+
+def test_no_two_of_many_series_are_drawn_alike():
+    rows = tuple((f"s{at}", x, 0.5) for at in range(20) for x in (0.0, 1.0))
+    chart = Chart("t", "s", "line", Table("c", ("s", "x", "y"), rows), Axis("x", "x"), Axis("y", "y"), series="s")
+    lines = next(layer for layer in charts.vega_lite(chart)["layer"] if layer["mark"]["type"] == "line")
+    looks = zip(*(lines["encoding"][name]["scale"]["range"] for name in ("color", "strokeDash")), strict=True)
+    assert len({str(look) for look in looks}) == 20

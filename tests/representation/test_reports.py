@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -130,3 +131,12 @@ def test_a_heat_map_is_drawn_as_a_still_picture_with_every_cell():
     drawn = charts.svg(chart_of([0.1, 0.9, 0.4, 0.7]), ink=theme.literal(theme.LIGHT))
     assert len(re.findall(r'<path[^>]*fill="#c49a1f"', drawn)) >= 4
     assert charts.shape(chart_of([0.1])) == "heat"
+
+
+def test_groups_without_a_class_in_common_are_said_to_be_beyond_comparison():
+    made = data()
+    halves = np.where(made.classes.codes < 2, "one", "other")
+    report = run_report(run(replace(made, groups={"site": halves}), Plan(draws=50)))
+    said = " ".join(report.sentences)
+    assert "By site, groups cannot be compared" in said
+    assert "no difference" not in said

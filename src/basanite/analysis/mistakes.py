@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from basanite.figures import Image
 
 MISS, FALSE_ALARM = "miss", "false alarm"
-NO_LEVEL = ""
 
 Places = NDArray[np.int64]
 Names = NDArray[np.str_]

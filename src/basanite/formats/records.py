@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -142,27 +142,14 @@ def _json_lines(file: str, data: bytes, place: Place, findings: Findings) -> Fou
         if raw.strip():
             parsed = parse(raw, limit=LINE_BYTES, rule=place.rule)
             if parsed.fault:
-                fault = Problem(parsed.rule, file, number, None, parsed.fault, "write one JSON object a line")
-                findings.add(_at(fault, place, raw, parsed.column))
+                told = replace(place, rule=parsed.rule)
+                cure = "write one JSON object a line"
+                findings.add(told.problem(file, number, parsed.fault, cure, raw, column=parsed.column))
             elif not isinstance(parsed.value, dict):
                 findings.add(place.problem(file, number, "no object", 'write one object a line, like {"id": "1"}', raw))
             else:
                 rows.append((number, parsed.value))
     return _columns(file, rows, place, findings)
-
-
-def _at(problem: Problem, place: Place, raw: bytes, column: int | None) -> Problem:
-    return Problem(
-        problem.rule,
-        problem.file,
-        problem.line,
-        None,
-        problem.message,
-        problem.fix,
-        shortened(raw),
-        column,
-        where=place.where,
-    )
 
 
 def _columns(file: str, rows: Sequence[tuple[int, dict[str, Any]]], place: Place, findings: Findings) -> Found | None:

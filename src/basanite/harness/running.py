@@ -30,6 +30,7 @@ from basanite.harness.steps.data import given
 
 STEPS: Final = "steps"
 LOGS: Final = "logs"
+A_DAY: Final = 86_400.0
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,7 @@ def run_plan(
     builder = Builder(evaluation)
     planned = list(builder.planned(iteration.runs))
     store = Store(out / STEPS)
+    store.clear_leftovers(older=A_DAY)
     for laid in builder.given.values():
         laid.lay(store)
     outcomes = _performed([entry.scores for entry in planned if entry.scores], store, workers, told, out)

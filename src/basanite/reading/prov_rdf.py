@@ -1,4 +1,4 @@
-"""Provenance as plain RDF: statement nodes with content-hash names, Web Annotation selectors, PROV-O for firings (R-8).
+"""Provenance as plain RDF: statement nodes with content-hash names, Web Annotation selectors, PROV-O for sources (R-8).
 
 Statement nodes, and neither named graphs for each statement nor triples inside triples: RDF/XML carries neither, and
 stores look nodes up fastest. Nothing here has a blank node, so the same content is the same graph, line for line.
@@ -6,8 +6,6 @@ stores look nodes up fastest. Nothing here has a blank node, so the same content
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,12 +19,10 @@ from basanite.reading.terms import RDF, Iri, Literal, Node, Statement, Term, int
 from basanite.reading.vocabulary import (
     ASSERTION,
     DOCUMENT,
-    FIRING,
     OA,
     PERSON,
     PIECE,
     PROV,
-    RULE,
     STATEMENT,
     TS,
     TYPE,
@@ -40,29 +36,9 @@ ANNOTATION, BODY, TARGET, SPECIFIC, SOURCE, SELECTOR = names(
 POSITION, QUOTE, START, END, EXACT, PREFIX, SUFFIX = names(
     OA, "TextPositionSelector", "TextQuoteSelector", "start", "end", "exact", "prefix", "suffix"
 )
-ENTITY, ACTIVITY, ATTRIBUTED, DERIVED, USED, GENERATED = names(
-    PROV, "Entity", "Activity", "wasAttributedTo", "wasDerivedFrom", "used", "generated"
-)
-ASSOCIATION, QUALIFIED, PLAN, HAD_PLAN = names(PROV, "Association", "qualifiedAssociation", "Plan", "hadPlan")
-ASSERTED, SAYS, KIND, ROLE, VERSION, ABSENT = names(TS, "Assertion", "says", "kind", "role", "version", "absent")
+ENTITY, ATTRIBUTED, DERIVED = names(PROV, "Entity", "wasAttributedTo", "wasDerivedFrom")
+ASSERTED, SAYS, KIND, ROLE, VERSION = names(TS, "Assertion", "says", "kind", "role", "version")
 DOCUMENT_CLASS, NAME, PART, SHA256, TEXT = names(TS, "Document", "name", "part", "sha256", "text")
-
-
-@dataclass(frozen=True)
-class FiringRecord:
-    """One use of a rule: what it matched, what was absent, and what came of it (nothing, for a contradiction)."""
-
-    rule: str
-    version: str
-    used: tuple[Statement, ...]
-    absent: tuple[str, ...] = ()
-    generated: tuple[Statement, ...] = ()
-
-    @property
-    def id(self) -> str:
-        """The hash of the whole record."""
-        parts = [self.rule, self.version, [s.id for s in self.used], self.absent, [s.id for s in self.generated]]
-        return hashlib.sha256(json.dumps(parts, ensure_ascii=False).encode()).hexdigest()
 
 
 def statement_node(statement: Statement) -> Iri:
@@ -114,22 +90,6 @@ def assertion_rows(assertion: Assertion) -> Iterator[Graphed]:
     yield from map(Graphed, rows)
     for number, span in enumerate(assertion.spans):
         yield from map(Graphed, _span_rows(node, document, f"{assertion.id}.{number}", span))
-
-
-def firing_rows(firing: FiringRecord) -> Iterator[Statement]:
-    """One use of a rule as a PROV-O activity, with the statements that it used and made."""
-    node, plan = Iri(FIRING + firing.id), Iri(f"{RULE}{quote(firing.rule, safe='')}:{quote(firing.version, safe='')}")
-    association = Iri(f"{FIRING}{firing.id}:association")
-    for statement in dict.fromkeys((*firing.used, *firing.generated)):
-        yield from statement_rows(statement)
-    yield Statement(node, TYPE, ACTIVITY)
-    yield Statement(node, QUALIFIED, association)
-    yield Statement(association, TYPE, ASSOCIATION)
-    yield Statement(association, HAD_PLAN, plan)
-    yield Statement(plan, TYPE, PLAN)
-    yield from (Statement(node, USED, statement_node(statement)) for statement in firing.used)
-    yield from (Statement(node, ABSENT, Literal(pattern)) for pattern in firing.absent)
-    yield from (Statement(node, GENERATED, statement_node(statement)) for statement in firing.generated)
 
 
 def assertions_of(rows: Iterable[Graphed | Statement]) -> list[Assertion]:

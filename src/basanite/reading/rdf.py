@@ -40,14 +40,6 @@ ENDINGS: Final = {
     ".nt": "ntriples",
     ".trig": "trig",
 }
-MEDIA_TYPES: Final = {
-    "turtle": "text/turtle",
-    "rdfxml": "application/rdf+xml",
-    "jsonld": "application/ld+json",
-    "nquads": "application/n-quads",
-    "ntriples": "application/n-triples",
-    "trig": "application/trig",
-}
 QUADS: Final = frozenset({"nquads", "trig", "jsonld"})
 LINES: Final = frozenset({"nquads", "ntriples"})
 

@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeVar
 
 import vl_convert
 
@@ -18,6 +18,8 @@ from basanite.figures import Axis, Chart
 from basanite.reports import heat, scales, theme
 from basanite.reports.points import Spec, is_category, points_of
 from basanite.reports.wording import shown
+
+Look = TypeVar("Look")
 
 Shape = Literal["wide", "square", "facets", "bars", "heat"]
 
@@ -64,11 +66,16 @@ class Frame:
 
     def dash(self) -> Spec:
         """The dash channel, so that lines differ without colour too."""
-        return self.by_series([list(theme.DASHES[index % len(theme.DASHES)]) for index, _ in enumerate(self.names)])
+        return self.by_series([list(look) for look in self._looks(theme.DASHES)])
 
     def shape(self) -> Spec:
         """The shape channel, so that points differ without colour too."""
-        return self.by_series([theme.SHAPES[index % len(theme.SHAPES)] for index, _ in enumerate(self.names)])
+        return self.by_series(self._looks(theme.SHAPES))
+
+    def _looks(self, looks: Sequence[Look]) -> list[Look]:
+        """One look for each series, shifted by one each time the colours begin again: no two series are drawn alike."""
+        turns = ((index, index // len(theme.SERIES)) for index, _ in enumerate(self.names))
+        return [looks[(index + turn) % len(looks)] for index, turn in turns]
 
     def by_series(self, looks: Sequence[object]) -> Spec:
         """A channel that gives each series its own look; a chart without series has no legend."""

@@ -26,7 +26,6 @@ from numpy.typing import NDArray
 from basanite.errors import SettingError
 from basanite.synthetic import review_words as lexicon
 
-PUBLISHED_ROWS: Final = 433_697
 BLOCK: Final = 4_308
 RESTAURANTS: Final = 100
 """In each block: 43 reviews a restaurant on average, as published."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 
@@ -62,8 +61,3 @@ def said(ranking: TeamRanking, names: Mapping[str, str], alpha: float) -> str:
         return f"{line}: {'the difference is' if len(shown) == 1 else 'all differences are'} significant."
     parts = ", ".join(f"{names[pair.first]} and {names[pair.second]}" for pair in shown)
     return f"{line}: significant between {parts}; not between the others."
-
-
-def is_defined(ranking: TeamRanking) -> bool:
-    """Whether every team that is ranked has a number."""
-    return not any(math.isnan(value) for value in ranking.values.values())

@@ -13,7 +13,6 @@ from typing import Final, Literal
 
 from basanite.analysis.ranking import holm
 
-Finding = Literal["better", "comparable", "outperformed", "outperformed by less than the margin", "inconclusive"]
 State = Literal["supported", "not supported", "undecided"]
 NO_MARGIN: Final = "not shown to be outperformed (the plan's wording)"
 ONE_MODEL: Final = "for this one trained model"

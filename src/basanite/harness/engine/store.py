@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -90,9 +91,13 @@ class Store:
         finally:
             shutil.rmtree(working, ignore_errors=True)
 
-    def clear_leftovers(self) -> int:
-        """Delete what killed runs left half-written; gives how many there were. Not while another run is at work."""
-        left = [path for path in self.root.glob("*/.*") if path.is_dir()]
+    def clear_leftovers(self, *, older: float = 0.0) -> int:
+        """Delete what killed runs left half-written so many seconds ago or longer; gives how many there were.
+
+        A run that is still at work writes all the time, so what is a day old is nobody's.
+        """
+        latest = time.time() - older
+        left = [path for path in self.root.glob("*/.*") if path.is_dir() and path.stat().st_mtime <= latest]
         for path in left:
             shutil.rmtree(path, ignore_errors=True)
         return len(left)

@@ -19,10 +19,10 @@ from basanite.harness.modules.planes import (
     Constant,
     Floats,
     GridOverC,
+    OnePlane,
     Planes,
     Rows,
     RowSpace,
-    constant_plane,
     costs_schema,
     folds_of,
     only_value,
@@ -165,7 +165,7 @@ def _margin(planes: Floats) -> Floats:
     return np.where(there, np.where(there, high, 0) - np.where(there, low, 0), 0.0)
 
 
-class LiblinearSVM(GridOverC):
+class LiblinearSVM(OnePlane):
     """LIBLINEAR's support vector machine (squared hinge, primal) for one label; scores are raw decision values."""
 
     def __init__(self, *, C: Sequence[float] = C_GRID, tol: float = 1e-6) -> None:  # noqa: N803
@@ -182,24 +182,10 @@ class LiblinearSVM(GridOverC):
         """The decision values."""
         return np.asarray(self.model.decision_function(features), np.float64)
 
-    def fit_many(
-        self, features: Features, folds: Sequence[Rows], target: NDArray[Any], grid: Sequence[Parameters]
-    ) -> Planes:
-        """Train on every fold with every C, in the space of the fold's rows where that is smaller."""
-        return Planes.stacked([self._planes(*fold, grid) for fold in folds_of(features, folds, target)])
-
-    def score_many(self, state: Planes, features: Features) -> Scores:
-        """The scores of every fold and C by one product."""
-        return state.values(features)[:, :, 0]
-
-    def score_chosen(self, state: Planes, features: Features, chosen: Sequence[int]) -> Scores:
-        """`float64[folds, rows]` by the grid point that was chosen for each fold."""
-        return state.chosen(chosen).values(features)[:, 0, 0]
-
-    def _planes(self, rows: Features, target: NDArray[Any], grid: Sequence[Parameters]) -> list[tuple[Floats, Floats]]:
-        value = only_value(target)
-        if value is not None:
-            return [constant_plane(rows.shape[1], value)] * len(grid)
+    def _fitted_planes(
+        self, rows: Features, target: NDArray[Any], grid: Sequence[Parameters]
+    ) -> list[tuple[Floats, Floats]]:
+        """In the space of the fold's rows, where that is smaller."""
         space = RowSpace.of(rows)
         models = (self._fitted(space.rows, target, parameters) for parameters in grid)
         return [(space.back(model.coef_), model.intercept_) for model in models]

@@ -7,6 +7,7 @@ the whole grid.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
@@ -18,12 +19,8 @@ from basanite.harness.modules.planes import (
     C_GRID,
     Constant,
     Floats,
-    GridOverC,
-    Planes,
-    Rows,
-    constant_plane,
+    OnePlane,
     costs_schema,
-    folds_of,
     only_value,
 )
 
@@ -32,7 +29,7 @@ Estimator: TypeAlias = Any
 """A scikit-learn SVR or SVC."""
 
 
-class _Machine(GridOverC):
+class _Machine(OnePlane):
     """What both machines do: fit plainly, or with one Gram matrix a fold; score plainly, or by one product."""
 
     def __init__(self, *, C: Sequence[float] = C_GRID, tol: float = 1e-3) -> None:  # noqa: N803
@@ -40,9 +37,9 @@ class _Machine(GridOverC):
         self.tol = tol
         self.model: Estimator = Constant(0.0)
 
+    @abstractmethod
     def estimator(self, kernel: str, parameters: Parameters) -> Estimator:
         """The scikit-learn estimator with this kernel."""
-        raise NotImplementedError
 
     def fit(self, features: Features, target: NDArray[Any], parameters: Parameters) -> None:
         """Train on one fold."""
@@ -51,24 +48,10 @@ class _Machine(GridOverC):
         if value is None:
             self.model.fit(features, target)
 
-    def fit_many(
-        self, features: Features, folds: Sequence[Rows], target: NDArray[Any], grid: Sequence[Parameters]
-    ) -> Planes:
-        """Train on every fold with every C: one Gram matrix a fold."""
-        return Planes.stacked([self._planes(*fold, grid) for fold in folds_of(features, folds, target)])
-
-    def score_many(self, state: Planes, features: Features) -> Scores:
-        """The scores of every fold and C by one product."""
-        return state.values(features)[:, :, 0]
-
-    def score_chosen(self, state: Planes, features: Features, chosen: Sequence[int]) -> Scores:
-        """`float64[folds, rows]` by the grid point that was chosen for each fold."""
-        return state.chosen(chosen).values(features)[:, 0, 0]
-
-    def _planes(self, rows: Features, target: NDArray[Any], grid: Sequence[Parameters]) -> list[tuple[Floats, Floats]]:
-        value = only_value(target)
-        if value is not None:
-            return [constant_plane(rows.shape[1], value)] * len(grid)
+    def _fitted_planes(
+        self, rows: Features, target: NDArray[Any], grid: Sequence[Parameters]
+    ) -> list[tuple[Floats, Floats]]:
+        """By one Gram matrix for the whole grid."""
         gram = _gram(rows)
         return [self._plane(rows, gram, target, parameters) for parameters in grid]
 

@@ -5,6 +5,7 @@ Also what all our classifiers share: the grid over C, and what happens to a fold
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
@@ -55,6 +56,36 @@ class GridOverC:
     def grid(self) -> Sequence[Parameters]:
         """The values of C, the most regular first: ties go to it."""
         return tuple({"C": cost} for cost in self.costs)
+
+
+class OnePlane(GridOverC, ABC):
+    """A classifier with one output whose folds and grid points are fitted apart and scored together."""
+
+    def fit_many(
+        self, features: Features, folds: Sequence[Rows], target: NDArray[Any], grid: Sequence[Parameters]
+    ) -> Planes:
+        """Train on every fold with every C."""
+        return Planes.stacked([self._planes(*fold, grid) for fold in folds_of(features, folds, target)])
+
+    def score_many(self, state: Planes, features: Features) -> Scores:
+        """The scores of every fold and C by one product."""
+        return state.values(features)[:, :, 0]
+
+    def score_chosen(self, state: Planes, features: Features, chosen: Sequence[int]) -> Scores:
+        """`float64[folds, rows]` by the grid point that was chosen for each fold."""
+        return state.chosen(chosen).values(features)[:, 0, 0]
+
+    def _planes(self, rows: Features, target: NDArray[Any], grid: Sequence[Parameters]) -> list[tuple[Floats, Floats]]:
+        value = only_value(target)
+        if value is not None:
+            return [constant_plane(rows.shape[1], value)] * len(grid)
+        return self._fitted_planes(rows, target, grid)
+
+    @abstractmethod
+    def _fitted_planes(
+        self, rows: Features, target: NDArray[Any], grid: Sequence[Parameters]
+    ) -> list[tuple[Floats, Floats]]:
+        """Weights and intercept for every C, of a fold with more than one value."""
 
 
 def only_value(target: NDArray[Any]) -> float | None:

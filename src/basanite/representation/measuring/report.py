@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -102,7 +102,14 @@ def _group_sentences(run: Run) -> Iterator[str]:
                 f"{number(abs(one.difference))} on {plural('class', one.classes)} that both have."
             )
         if shown and not clear:
-            yield f"By {factor}, no difference between groups is shown."
+            yield _nothing_shown(factor, shown)
+
+
+def _nothing_shown(factor: str, shown: Sequence[GroupDifference]) -> str:
+    """Groups without enough classes in common cannot be compared, which is not the same as being alike."""
+    if all(one.verdict == "undefined" for one in shown):
+        return f"By {factor}, groups cannot be compared: {shown[0].note or 'the differences are undefined'}."
+    return f"By {factor}, no difference between groups is shown."
 
 
 def _rival(value: Value) -> str:

@@ -9,22 +9,17 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator
 
+from basanite.reading.prov_rdf import statement_node, statement_rows
 from basanite.reading.reasoner.inference import Firing, Inference
 from basanite.reading.rules.names import goal_text
 from basanite.reading.rules.tree import Rule
 from basanite.reading.terms import RDF, XSD, Iri, Literal, Node, Statement, Term
-from basanite.reading.vocabulary import FIRING, PROV, RDFS, RULE, STATEMENT, TS, TYPE
+from basanite.reading.vocabulary import FIRING, PROV, RDFS, RULE, TS, TYPE, names
 
-ACTIVITY, PLAN, ASSOCIATION = Iri(PROV + "Activity"), Iri(PROV + "Plan"), Iri(PROV + "Association")
-USED, GENERATED, HAD_PLAN = Iri(PROV + "used"), Iri(PROV + "generated"), Iri(PROV + "hadPlan")
-QUALIFIED = Iri(PROV + "qualifiedAssociation")
-ABSENT, BINDING, CONTRADICTION, PROBABILITY = (
-    Iri(TS + name) for name in ("absent", "binding", "Contradiction", "probability")
-)
+ACTIVITY, PLAN, ASSOCIATION, QUALIFIED = names(PROV, "Activity", "Plan", "Association", "qualifiedAssociation")
+USED, GENERATED, HAD_PLAN = names(PROV, "used", "generated", "hadPlan")
+ABSENT, BINDING, CONTRADICTION, PROBABILITY = names(TS, "absent", "binding", "Contradiction", "probability")
 LABEL, COMMENT, VALUE = Iri(RDFS + "label"), Iri(RDFS + "comment"), Iri(RDF + "value")
-STATEMENT_TYPE = Iri(RDF + "Statement")
-PARTS = tuple(Iri(RDF + name) for name in ("subject", "predicate", "object"))
-"""How a statement node tells its parts."""
 
 
 def provenance_graph(inference: Inference, firings: Iterable[Firing]) -> Iterator[Statement]:
@@ -35,14 +30,9 @@ def provenance_graph(inference: Inference, firings: Iterable[Firing]) -> Iterato
         rules[firing.at] = None
         yield from _activity(inference, firing, named)
     for statement in named:
-        yield from statement_node(statement)
+        yield from statement_rows(statement)
     for at in rules:
         yield from _plan(inference.reasoner.program.rules[at])
-
-
-def statement_iri(statement: Statement) -> Iri:
-    """The node of a statement."""
-    return Iri(STATEMENT + statement.id)
 
 
 def rule_iri(rule: Rule) -> Iri:
@@ -57,14 +47,6 @@ def firing_iri(inference: Inference, firing: Firing) -> Iri:
     return Iri(FIRING + hashlib.sha256(f"{rule.version}\n{values}".encode()).hexdigest())
 
 
-def statement_node(statement: Statement) -> Iterator[Statement]:
-    """A statement told by its parts."""
-    node = statement_iri(statement)
-    yield Statement(node, TYPE, STATEMENT_TYPE)
-    for part, term in zip(PARTS, (statement.subject, statement.predicate, statement.object), strict=True):
-        yield Statement(node, part, term)
-
-
 def _activity(inference: Inference, firing: Firing, named: dict[Statement, None]) -> Iterator[Statement]:
     node, rule = firing_iri(inference, firing), inference.reasoner.program.rules[firing.at]
     prefixes = inference.reasoner.rules.prefixes
@@ -74,7 +56,7 @@ def _activity(inference: Inference, firing: Firing, named: dict[Statement, None]
     for fact in inference.antecedents(firing):
         used = inference.statement(fact)
         named[used] = None
-        yield Statement(node, USED, statement_iri(used))
+        yield Statement(node, USED, statement_node(used))
     for goal in inference.absent(firing):
         yield Statement(node, ABSENT, Literal(goal_text(goal, prefixes)))
     if rule.contradiction:
@@ -82,7 +64,7 @@ def _activity(inference: Inference, firing: Firing, named: dict[Statement, None]
     for head in inference.reasoner.program.compiled[firing.at].heads:
         made = inference.statement(head.fact(firing.binding))
         named[made] = None
-        yield Statement(node, GENERATED, statement_iri(made))
+        yield Statement(node, GENERATED, statement_node(made))
     for name, term in inference.bindings(firing).items():
         yield from _binding(node, name, term)
 
