@@ -241,7 +241,8 @@ def _say_counts(task: str, counts: Any) -> None:
     published = counts.get("published", {})
     parts = [f"{name.replace('_', ' ')} {counts[name]} ({value} published)" for name, value in published.items()]
     if parts:
-        say(f"{task}: {', '.join(parts)}; {counts['dropped']} too short and dropped")
+        dropped = f"; {counts['dropped']} too short and dropped" if "dropped" in counts else ""
+        say(f"{task}: {', '.join(parts)}{dropped}")
 
 
 def _show(told: dict[str, Any], *, json: bool) -> None:

@@ -180,7 +180,8 @@ class Builder:
         }
         name = f"learn {task.name}/{split} {team} {mode}{'' if share == 1 else f' {share:g}'}"
         step = Step(name, learned, {"features": features.step}, parameters, _code(choice), mapped=True)
-        return Source(step, f"codes_{layer}", module.gives)
+        by_window = features.form in ("sequence", "histograms")
+        return Source(step, f"codes_{layer}", "sequence" if by_window else module.gives)
 
     def _layers(self, mode: str, *, greedy: bool) -> list[int]:
         """Which codes are kept: what classifiers get, and every single layer if the plan asks about layers."""

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from basanite.harness.extras.inspecting import alignment, invariance, path_of, shifted
+from basanite.harness.extras.inspecting import alignment, invariance
+from basanite.harness.extras.paths import DROPPED, path_of, shifted, synonyms
 from basanite.harness.extras.study import nested_order
 from basanite.harness.extras.works import effective_rank, joined, measured, picked, quantity, reordered, sparseness
 
@@ -105,6 +106,7 @@ def test_dead_units_have_no_invariance():
 def test_paths_leave_words_out_and_shift_pictures():
     path, kind = path_of(["the food was very good and the service fast"] * 50)
     lengths = [np.mean([len(text.split()) for text in step]) for step in path]
+    assert len(lengths) == len(DROPPED)
     assert lengths == sorted(lengths, reverse=True)
     assert "words" in kind
     steps, told = path_of(np.eye(9)[:2])
@@ -113,6 +115,21 @@ def test_paths_leave_words_out_and_shift_pictures():
     assert path_of(np.zeros((2, 5)))[0] == []
     right = next(shifted(np.arange(9.0)[None], 3))
     assert right.reshape(3, 3).tolist() == [[0, 0, 1], [0, 3, 4], [0, 6, 7]]
+
+
+@pytest.mark.req("A40")
+def test_words_of_praise_and_blame_are_swapped_for_others_that_say_the_same():
+    text = "The soup was delicious, but the waiter was slow."
+    path, kind = path_of([text] * 200)
+    assert "synonyms" in kind
+    half, every = path[len(DROPPED) :]
+    for step, low, high in ((half, 0.35, 0.65), (every, 1, 1)):
+        words = [changed.split() for changed in step]
+        assert {tuple(one[:3]) for one in words} == {("The", "soup", "was")}
+        assert low <= np.mean([one[3] != "delicious," for one in words]) <= high
+        assert {one[3].removesuffix(",") for one in words} <= {"delicious", *synonyms()["delicious"]}
+        assert {one[8].removesuffix(".") for one in words} <= {"slow", *synonyms()["slow"]}
+    assert not {*synonyms()["slow"]} & {*synonyms()["delicious"]}
 
 
 @pytest.mark.req("H-31")
@@ -137,6 +154,6 @@ def test_a_learner_of_texts_is_looked_into_with_words_left_out():
     learner = {"module": "msda", "parameters": {"units": 10, "noise": 0.3}, "seed": 1}
     items, rows = stored_items(Texts.of(texts)), {"rows": np.arange(400)}
     found = inspected(items, rows, preprocessor, learner, 250)
-    assert found["transformation"] == "words left out, 10 % to 50 %"
+    assert found["transformation"].startswith("words left out, 10 % to 50 %; words of praise")
     assert [entry["layer"] for entry in found["layers"]] == [1, 2, 3]
     assert all(entry["weights_changed"] > 0 and entry["invariance"] > 0 for entry in found["layers"])

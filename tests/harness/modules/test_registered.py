@@ -1,5 +1,6 @@
 """Every registered module: its schema, its form, and that it holds what its role promises."""
 
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -7,11 +8,22 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from basanite import registry
+from basanite.errors import MissingExtraError
+from basanite.harness.engine.sequences import Sequences
 from basanite.harness.modules.interfaces import Module
 from basanite.harness.plan.modules import FITS, mismatch
 
 NAMES = registry.names("modules")
-OURS = [name for name in NAMES if registry.load("modules", name).make.__module__.startswith("basanite.harness.modules")]
+OURS = [name for name in NAMES if registry.load("modules", name).make.__module__.startswith("basanite.harness.")]
+DEEP = ("sda", "isa")
+"""They need PyTorch, which is an extra."""
+QUICK = {
+    "sda": {"units": 8, "epochs": 1, "device": "cpu"},
+    "isa": {"components": 16, "steps": 5, "sample": 200, "device": "cpu"},
+    "hog3d": {"words": 5, "sample": 200, "starts": 1},
+}
+"""Parameters of those whose defaults are made for large data."""
+CLIPS = [np.random.default_rng(seed).integers(0, 255, (31 + seed, 30, 40)).astype(np.uint8) for seed in (0, 1)]
 
 
 def test_all_roles_are_there():
@@ -40,28 +52,61 @@ def test_defaults_in_the_schema_are_those_of_the_code(name):
     module = registry.load("modules", name)
     stated = {key: entry["default"] for key, entry in module.schema["properties"].items() if "default" in entry}
     plain, written = module.make({}, 0), module.make(stated, 0)
-    assert {key: str(value) for key, value in vars(plain).items()} == {
-        key: str(value) for key, value in vars(written).items()
+    assert {key: plainly(value) for key, value in vars(plain).items()} == {
+        key: plainly(value) for key, value in vars(written).items()
     }
+
+
+def plainly(value):
+    """A setting as text, whether it is a classifier inside another one, a list or a number."""
+    return str(vars(value)) if type(value).__module__.startswith("basanite.harness.modules") else str(value)
 
 
 @pytest.mark.req("H-5")
 @pytest.mark.parametrize("name", OURS)
-def test_a_module_does_what_its_role_promises(name, counts, food):
+def test_a_module_does_what_its_role_promises(name, counts, food, tmp_path, monkeypatch):
+    if name in DEEP:
+        pytest.importorskip("torch")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     module = registry.load("modules", name)
-    made = module.make({}, 0)
+    made = module.make(QUICK.get(name, {}), 0)
     if module.role in ("features", "preprocessor"):
-        items = ["a good soup", "a bad soup here"] if "words" in name + module.summary else np.ones((2, 3))
+        items = items_for(module)
         made.fit(items)
         assert made.transform(items).shape[0] == 2
+        assert isinstance(made.transform(items), Sequences) is (module.gives in ("sequence", "histograms"))
     elif module.role == "learner":
         made.fit(counts[:50])
-        assert made.layers >= 3
-        assert made.transform(counts[:5], 1).shape == made.transform(counts[:5]).shape
+        assert made.layers == len(made.states()) >= 3
+        assert made.transform(counts[:5], 1).shape[0] == made.transform(counts[:5]).shape[0] == 5
+        assert made.shallow().layers == 1
     else:
         target = food if module.scale == "rating" else (food >= 5).astype(float)
-        made.fit(counts[:60], target[:60], made.grid()[0])
-        assert np.isfinite(made.score(counts[60:75])).all()
+        train, test = (rows_for(module, rows) for rows in (counts[:60], counts[60:75]))
+        made.fit(train, target[:60], made.grid()[0])
+        scores = made.score(test)
+        assert scores.shape == (15,)
+        assert np.isfinite(scores).all()
+
+
+def items_for(module):
+    """Two items of the kind that a module of this name takes."""
+    if "video" in module.make.__module__:
+        return CLIPS
+    return ["a good soup", "a bad soup here"] if "words" in module.name + module.summary else np.ones((2, 3))
+
+
+def rows_for(module, rows):
+    """Rows, or for those that ask for windows one window of each."""
+    return Sequences(rows, np.arange(rows.shape[0] + 1)) if module.needs == "sequence" else rows
+
+
+@pytest.mark.req("H-10", case="bad")
+@pytest.mark.parametrize("name", DEEP)
+def test_without_pytorch_a_deep_learner_says_what_to_install(name, monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'basanite\[torch\]'"):
+        registry.load("modules", name).make({}, 0).fit(np.ones((4, 8)))
 
 
 @pytest.mark.req("A17")

@@ -62,9 +62,10 @@ def _values(sample: Sample, weights: Reals, fold_weights: Reals) -> tuple[Reals,
         [np.stack([value(weights[:, rows]) for value in values], axis=1) for rows, values in sample.targets.values()],
         axis=2,
     )  # draws x folds x targets
-    missing = int(np.isnan(by_target).any(axis=1).sum())
-    with np.errstate(invalid="ignore"):
-        by_fold = np.nanmean(by_target, axis=2) if missing else by_target.mean(axis=2)
+    known = ~np.isnan(by_target)
+    missing = int((~known).any(axis=1).sum())
+    with np.errstate(invalid="ignore"):  # a draw in which no target is defined has no value
+        by_fold = np.where(known, by_target, 0).sum(axis=2) / known.sum(axis=2) if missing else by_target.mean(axis=2)
     middle = by_fold.mean(axis=1)
     folds = by_fold.shape[1]
     drawn = (fold_weights * by_fold).sum(axis=1) / folds

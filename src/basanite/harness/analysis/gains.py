@@ -130,7 +130,8 @@ class Comparer:
         if self.metric == "mrmse":
             found = components(list(self._blocks(first, second, numbers)), shared_folds=self.shared)
             return found.error, found.degrees
-        return float(self._draws(first, second, numbers).std(ddof=1)), self.folds - 1.0
+        draws = self._draws(first, second, numbers)
+        return float(draws.std(ddof=1)) if len(draws) > 1 else math.nan, self.folds - 1.0
 
     def _picture(self, first: str, second: str | None, numbers: int) -> tuple[tuple[float, float] | None, int]:
         """The middle of the draws, as the picture of an interval (S-7)."""
@@ -138,15 +139,16 @@ class Comparer:
             return None, 0
         draws = self._draws(first, second, numbers)
         undefined = max(self.drawn(name).undefined for name in (first, second) if name is not None)
-        low, high = np.nanquantile(draws, [0.025, 0.975])
+        low, high = np.quantile(draws, [0.025, 0.975]) if len(draws) else (math.nan, math.nan)
         return (float(low), float(high)), undefined
 
     def _draws(self, first: str, second: str | None, numbers: int) -> Reals:
-        one = np.mean([self.drawn(first, number).values for number in self._numbers(first, numbers)], axis=0)
-        if second is None:
-            return np.asarray(one)
-        two = np.mean([self.drawn(second, number).values for number in self._numbers(second, numbers)], axis=0)
-        return np.asarray(self._sign * (one - two))
+        """The draws that have a value: one without a positive of any target has none."""
+        found = np.mean([self.drawn(first, number).values for number in self._numbers(first, numbers)], axis=0)
+        if second is not None:
+            two = np.mean([self.drawn(second, number).values for number in self._numbers(second, numbers)], axis=0)
+            found = self._sign * (found - two)
+        return np.asarray(found[np.isfinite(found)])
 
     @property
     def _sign(self) -> float:

@@ -7,7 +7,8 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, overload
+from pathlib import Path
+from typing import Any, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,12 +52,52 @@ class Texts(Sequence[str]):
 
 
 @dataclass(frozen=True)
+class Files(Sequence[Path]):
+    """Items that are files too large to be held: a folder, their names in it, and the digests of their content."""
+
+    folder: Path
+    names: tuple[str, ...]
+    digests: tuple[str, ...]
+
+    @classmethod
+    def of(cls, folder: Path, names: Iterable[str]) -> Files:
+        """The files of these names, each read once for its digest."""
+        kept = tuple(names)
+        return cls(folder.resolve(), kept, tuple(file_digest(folder / name) for name in kept))
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    @overload
+    def __getitem__(self, at: int) -> Path: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[Path]: ...
+    def __getitem__(self, at: int | slice) -> Path | list[Path]:
+        if isinstance(at, slice):
+            return [self.folder / name for name in self.names[at]]
+        return self.folder / self.names[at]
+
+    def take(self, rows: Rows) -> list[Path]:
+        """The files of some rows."""
+        return [self[int(row)] for row in rows]
+
+
+def file_digest(path: Path) -> str:
+    """The hash of a file's content."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+Items: TypeAlias = Texts | Files | NDArray[Any]
+
+
+@dataclass(frozen=True)
 class Dataset:
     """Items with what is to be predicted of each; rows are numbered from 0 in the order of the file."""
 
     name: str
-    items: Texts | NDArray[Any]
-    """Texts, or one row of numbers for each item."""
+    items: Items
+    """Texts, files, or one row of numbers for each item."""
     targets: Mapping[str, Numbers]
     """By name, in the declared order: 0 and 1 for a label, a number for a rating."""
     groups: NDArray[np.int64] | None = None
@@ -80,10 +121,10 @@ class Dataset:
     @cached_property
     def items_digest(self) -> str:
         """The hash of the items alone, which is all that preprocessors see."""
-        return _digest(stored_items(self.items).items())
+        return _digest(_content(self.items))
 
     def _parts(self) -> Iterator[tuple[str, NDArray[Any]]]:
-        yield from stored_items(self.items).items()
+        yield from _content(self.items)
         yield from ((f"target {name}", values) for name, values in self.targets.items())
         if self.groups is not None:
             yield "groups", self.groups
@@ -97,13 +138,22 @@ def _digest(parts: Iterable[tuple[str, NDArray[Any]]]) -> str:
     return f"sha256:{digest.hexdigest()}"
 
 
-def stored_items(items: Texts | NDArray[Any]) -> dict[str, NDArray[Any]]:
-    """Items as arrays, for the store."""
+def _content(items: Items) -> Iterable[tuple[str, NDArray[Any]]]:
+    """What items are, wherever they lie."""
+    return stored_items(Texts.of(items.digests) if isinstance(items, Files) else items).items()
+
+
+def stored_items(items: Items) -> dict[str, Any]:
+    """Items as arrays and plain data, for the store."""
+    if isinstance(items, Files):
+        return {"folder": str(items.folder), "names": list(items.names), "digests": list(items.digests)}
     return {"content": items.content, "offsets": items.offsets} if isinstance(items, Texts) else {"rows": items}
 
 
-def items_of(stored: Mapping[str, Any]) -> Texts | NDArray[Any]:
+def items_of(stored: Mapping[str, Any]) -> Items:
     """Items from what the store gives back."""
+    if "folder" in stored:
+        return Files(Path(stored["folder"]), tuple(stored["names"]), tuple(stored["digests"]))
     if "rows" in stored:
         rows: NDArray[Any] = stored["rows"]
         return rows
@@ -111,5 +161,5 @@ def items_of(stored: Mapping[str, Any]) -> Texts | NDArray[Any]:
 
 
 def taken(items: Any, rows: Rows) -> Any:
-    """Some items, whatever they are: texts, rows of numbers, or rows of a sparse matrix."""
-    return items.take(rows) if isinstance(items, Texts) else items[rows]
+    """Some items, whatever they are: texts, files, rows of numbers, or rows of a sparse matrix."""
+    return items.take(rows) if isinstance(items, Texts | Files) else items[rows]

@@ -13,6 +13,7 @@ from basanite.harness.data.dataset import Dataset
 from basanite.harness.data.reviews import RATINGS, SHORTEST, Columns, read_reviews
 from basanite.harness.data.tables import read_table
 from basanite.harness.plan.model import TaskPlan
+from basanite.harness.video.loading import generated_clips, read_video
 from basanite.registry import suggestion
 
 BUILTIN: Final[Mapping[str, Callable[[], Dataset]]] = {
@@ -20,7 +21,7 @@ BUILTIN: Final[Mapping[str, Callable[[], Dataset]]] = {
     "diabetes": builtin.diabetes,
     "breast_cancer": builtin.breast_cancer,
 }
-READERS: Final = (*BUILTIN, "reviews", "generated-reviews", "table")
+READERS: Final = (*BUILTIN, "reviews", "generated-reviews", "table", "video", "generated-video")
 
 
 def load_data(task: TaskPlan, folder: Path) -> Dataset:
@@ -34,6 +35,10 @@ def load_data(task: TaskPlan, folder: Path) -> Dataset:
         return _with_targets(_generated(task), task)
     if reader == "table":
         return _with_targets(_table(task, folder / _text(task.data, "path")), task)
+    if reader == "video":
+        return _with_targets(read_video(folder / _text(task.data, "path")), task)
+    if reader == "generated-video":
+        return _with_targets(_generated_video(task, folder), task)
     raise UnknownNameError(f"Task {task.name}: no data set is called {reader!r}. {suggestion(reader, READERS)}")
 
 
@@ -59,6 +64,13 @@ def _generated(task: TaskPlan) -> Dataset:
         path = Path(folder) / "reviews.csv"
         write_reviews(path, rows=int(task.data.get("rows", 2000)), seed=int(task.data.get("seed", 0)))
         return _reviews(task, path)
+
+
+def _generated_video(task: TaskPlan, folder: Path) -> Dataset:
+    """Clips drawn and encoded once, where the plan says or among the user's caches, and read as any other (H-3)."""
+    clips, seed = int(task.data.get("clips", 240)), int(task.data.get("seed", 0))
+    where = folder / str(task.data["path"]) if "path" in task.data else None
+    return read_video(generated_clips(clips=clips, seed=seed, folder=where))
 
 
 def _text(data: Mapping[str, Any], key: str) -> str:

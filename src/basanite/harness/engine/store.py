@@ -20,9 +20,10 @@ import numpy as np
 import scipy.sparse
 
 from basanite.errors import BasaniteError
+from basanite.harness.engine.sequences import Sequences
 
 Value: TypeAlias = Mapping[str, Any]
-"""What a step gives: by name, NumPy arrays, SciPy CSR matrices, `Streamed` arrays, and plain JSON data."""
+"""What a step gives: by name, NumPy arrays, CSR matrices, `Streamed` arrays, `Sequences`, and plain JSON data."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,8 @@ class Streamed:
 
 PLAIN: Final = "plain.json"
 SPARSE: Final = ("data", "indices", "indptr", "shape")
+ROWS, OFFSETS = "rows", "offsets"
+"""Of sequences: the windows (or the parts of their CSR matrix), and where each item's begin."""
 
 
 class BrokenStepError(BasaniteError):
@@ -67,7 +70,7 @@ class Store:
             found: dict[str, Any] = json.loads((folder / PLAIN).read_text(encoding="utf-8"))
             for path in sorted(folder.glob("*.npy")):
                 name, _, part = path.stem.partition(".")
-                array = np.load(path, mmap_mode="c" if mapped and not part else None, allow_pickle=False)
+                array = np.load(path, mmap_mode="c" if mapped and part in ("", ROWS) else None, allow_pickle=False)
                 (found.setdefault(name, {}) if part else found).__setitem__(part or name, array)
         except (OSError, ValueError) as error:
             raise BrokenStepError(
@@ -106,15 +109,12 @@ class Store:
 def _write(folder: Path, value: Value) -> None:
     plain = {}
     for name, part in value.items():
-        if isinstance(part, np.ndarray):
-            _write_array(folder / f"{name}.npy", part)
-        elif isinstance(part, Streamed):
-            _write_streamed(folder / f"{name}.npy", part)
-        elif scipy.sparse.issparse(part):
-            matrix = scipy.sparse.csr_array(part)
-            parts = (matrix.data, matrix.indices, matrix.indptr, np.array(matrix.shape))
-            for kind, array in zip(SPARSE, parts, strict=True):
-                _write_array(folder / f"{name}.{kind}.npy", array)
+        if isinstance(part, Sequences):
+            _write_array(folder / f"{name}.{OFFSETS}.npy", part.offsets)
+            is_sparse = scipy.sparse.issparse(part.rows)
+            _write_matrix(folder, name if is_sparse else f"{name}.{ROWS}", part.rows)
+        elif isinstance(part, np.ndarray | Streamed) or scipy.sparse.issparse(part):
+            _write_matrix(folder, name, part)
         else:
             plain[name] = part
     text = json.dumps(plain, sort_keys=True, ensure_ascii=False, allow_nan=False, indent=1)
@@ -122,6 +122,18 @@ def _write(folder: Path, value: Value) -> None:
         file.write(text + "\n")
         file.flush()
         os.fsync(file.fileno())
+
+
+def _write_matrix(folder: Path, name: str, part: Any) -> None:
+    if isinstance(part, Streamed):
+        _write_streamed(folder / f"{name}.npy", part)
+    elif isinstance(part, np.ndarray):
+        _write_array(folder / f"{name}.npy", part)
+    else:
+        matrix = scipy.sparse.csr_array(part)
+        parts = (matrix.data, matrix.indices, matrix.indptr, np.array(matrix.shape))
+        for kind, array in zip(SPARSE, parts, strict=True):
+            _write_array(folder / f"{name}.{kind}.npy", array)
 
 
 def _write_array(path: Path, array: np.ndarray[Any, Any]) -> None:
@@ -146,7 +158,12 @@ def _write_streamed(path: Path, part: Streamed) -> None:
 
 
 def _unpacked(part: Any) -> Any:
-    if isinstance(part, dict) and set(part) == set(SPARSE) and isinstance(part["shape"], np.ndarray):
+    if not isinstance(part, dict) or not part or not all(isinstance(one, np.ndarray) for one in part.values()):
+        return part
+    if OFFSETS in part:
+        rest = {name: one for name, one in part.items() if name != OFFSETS}
+        return Sequences(rest[ROWS] if set(rest) == {ROWS} else _unpacked(rest), part[OFFSETS])
+    if set(part) == set(SPARSE):
         shape = tuple(int(size) for size in part["shape"])
         return scipy.sparse.csr_array((part["data"], part["indices"], part["indptr"]), shape=shape)
     return part

@@ -2,28 +2,31 @@
 
 Invariance after Goodfellow, Le, Saxe, Lee and Ng (NIPS 2009): a unit fires above the threshold that it passes on 1 % of
 rows; its local rate is how often it still fires when rows that make it fire are changed step by step along a path, its
-score the local over the global rate, and a layer's score the mean over its most invariant fifth. Paths: words left out
-of texts, shifts of square pictures by pixels.
+score the local over the global rate, and a layer's score the mean over its most invariant fifth. Of clips, windows are
+the rows.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from basanite.harness.data.dataset import Texts, items_of, taken
-from basanite.harness.extras.works import Reals, dense
+from basanite.harness.data.dataset import Files, Texts, items_of, taken
+from basanite.harness.extras.paths import path_of
+from basanite.harness.extras.works import Reals, dense, windows
 from basanite.harness.plan.modules import find_module
+from basanite.harness.video.clips import read_clip
+from basanite.harness.video.pictures import clip_picture, filter_picture
 
 GLOBAL_RATE: Final = 0.01
 TOP_SHARE: Final = 0.2
 MOST_ROWS: Final = 2000
-DROPPED: Final = (0.1, 0.2, 0.3, 0.4, 0.5)
-SHIFTS: Final = ((0, 1), (1, 0), (0, -1), (-1, 0), (1, 1), (-1, -1), (0, 2), (2, 0), (0, -2), (-2, 0))
-Path = Sequence[Any]
+MOST_CLIPS: Final = 40
+"""Each is decoded and changed in eight ways."""
 
 
 def inspected(
@@ -34,23 +37,25 @@ def inspected(
     seen: int,
 ) -> dict[str, Any]:
     """The learner as it was trained and as it began: changes of weights and codes, and invariance, by layer."""
-    prepare, order = _prepared(items, rows, preprocessor, seen)
-    sample = order[seen : seen + MOST_ROWS]
+    made, prepare, order = _prepared(items, rows, preprocessor, seen)
     held = items_of(items)
+    sample = order[seen : seen + (MOST_CLIPS if isinstance(held, Files) else MOST_ROWS)]
     training = prepare(taken(held, order[:seen]))
     trained, random = _learners(learner, training)
     features = prepare(taken(held, sample))
-    path, kind = path_of(taken(held, sample))
+    steps, kind = path_of(taken(held, sample))
+    path = [prepare(step) for step in steps]
     layers = range(1, trained.layers + 1)
     return {
         "transformation": kind,
+        "pictures": list(_pictures(held, sample, made, trained, training.shape[1])),
         "layers": [
             {
                 "layer": layer,
                 "weights_changed": _weight_change(trained, random, layer),
                 "codes_changed": _code_change(trained, random, features, layer),
-                "invariance": _invariance(trained, prepare, features, path, layer),
-                "invariance_random": _invariance(random, prepare, features, path, layer),
+                "invariance": _invariance(trained, features, path, layer),
+                "invariance_random": _invariance(random, features, path, layer),
             }
             for layer in layers
         ],
@@ -59,19 +64,43 @@ def inspected(
 
 def _prepared(
     items: Mapping[str, Any], rows: Mapping[str, Any], choice: Mapping[str, Any], seen: int
-) -> tuple[Callable[[Any], Any], NDArray[np.int64]]:
-    """The fitted preprocessor as a function of items."""
+) -> tuple[Any, Callable[[Any], Any], NDArray[np.int64]]:
+    """The fitted preprocessor, and the same as a function of items."""
     module, order = find_module(choice["module"]), rows["rows"]
     made = module.make(choice["parameters"], choice["seed"])
 
     def held(some: Any) -> Any:
-        if not module.prepare:
+        if not module.prepare or (len(some) and isinstance(some[0], Path)):
             return some
         whole = module.prepared(module.prepare(Texts.of(some) if isinstance(some, list) else some))
         return taken(whole, np.arange(len(some)))
 
     made.fit(held(taken(items_of(items), order[:seen])))
-    return (lambda some: made.transform(held(some))), order
+    return made, (lambda some: windows(made.transform(held(some)))), order
+
+
+def _pictures(
+    items: Any, sample: NDArray[np.int64], preprocessor: Any, learner: Any, width: int
+) -> Iterator[dict[str, str]]:
+    """Of clips: what the system is shown and the filters of its first layer, where these have the shape of pictures."""
+    if not isinstance(items, Files) or not len(sample):
+        return
+    yield clip_picture(read_clip(items[int(sample[0])]))
+    filters = _filters(preprocessor, learner, width)
+    if filters is not None:
+        yield filter_picture(filters)
+
+
+def _filters(preprocessor: Any, learner: Any, width: int) -> NDArray[Any] | None:
+    """What the first layer looks for, as small videos; None where its weights are not those of the input's points."""
+    if hasattr(learner, "filters"):
+        found: NDArray[Any] | None = learner.filters()
+        return found
+    weights = learner.states()[0].get("weights")
+    if not hasattr(preprocessor, "laid") or np.ndim(weights) != 2 or np.shape(weights)[1] != width:
+        return None
+    laid: NDArray[Any] = preprocessor.laid(weights)
+    return laid
 
 
 def _learners(choice: Mapping[str, Any], training: Any) -> tuple[Any, Any | None]:
@@ -119,44 +148,12 @@ def alignment(first: Reals, second: Reals) -> float:
     return across / size if size else 0.0
 
 
-def path_of(items: Any) -> tuple[Path, str]:
-    """Changed versions of the items along a path, and what was done; none where no change is known."""
-    if isinstance(items, list):
-        dice = np.random.default_rng(0)
-        return [[_without(text, share, dice) for text in items] for share in DROPPED], "words left out, 10 % to 50 %"
-    side = int(np.sqrt(items.shape[1]))
-    if side * side == items.shape[1] and side > 2:
-        return list(shifted(np.asarray(items), side)), f"pictures of {side} by {side} shifted by one and two pixels"
-    return [], "no transformation is known for these items"
-
-
-def shifted(rows: Reals, side: int) -> Iterator[Reals]:
-    """Square pictures moved by each shift, with zeros where nothing was.
-
-    >>> next(shifted(np.arange(4.0)[None], 2)).tolist()
-    [[0.0, 0.0, 0.0, 2.0]]
-    """
-    pictures = rows.reshape(len(rows), side, side)
-    for down, right in SHIFTS:
-        padded = np.pad(pictures, ((0, 0), (side, side), (side, side)))
-        moved = padded[:, side - down : 2 * side - down, side - right : 2 * side - right]
-        yield moved.reshape(len(rows), -1)
-
-
-def _without(text: str, share: float, dice: np.random.Generator) -> str:
-    words = text.split()
-    kept = [word for word, drawn in zip(words, dice.random(len(words)), strict=True) if drawn >= share]
-    return " ".join(kept or words[:1])
-
-
-def _invariance(
-    learner: Any | None, prepare: Callable[[Any], Any], features: Any, path: Path, layer: int
-) -> float | None:
+def _invariance(learner: Any | None, features: Any, path: Sequence[Any], layer: int) -> float | None:
+    """Of one layer, where there is a learner and a path: the changed rows, prepared as the rows are."""
     if learner is None or not path:
         return None
-    base = dense(learner.transform(features, layer))
-    moved = [dense(learner.transform(prepare(step), layer)) for step in path]
-    return invariance(base, moved)
+    moved = [dense(learner.transform(step, layer)) for step in path]
+    return invariance(dense(learner.transform(features, layer)), moved)
 
 
 def invariance(base: Reals, moved: Sequence[Reals]) -> float | None:

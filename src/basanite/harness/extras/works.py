@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
+from basanite.harness.engine.sequences import Sequences, whole
 from basanite.harness.steps.layout import blocks, gathered
 
 Reals = NDArray[np.float64]
@@ -36,14 +37,16 @@ STILL: Final = 1e-9
 
 def joined(codes: Mapping[str, Any], layers: int) -> dict[str, Any]:
     """The codes of the first layers side by side (A39)."""
-    parts = [codes[f"codes_{layer}"] for layer in range(1, layers + 1)]
+    given = [codes[f"codes_{layer}"] for layer in range(1, layers + 1)]
+    parts = [windows(part) for part in given]
     total = parts[0].shape[0]
 
     def together() -> Iterator[Any]:
         for block in blocks(0, total):
             yield np.hstack([dense(part[block]) for part in parts])
 
-    return {"features": gathered(together(), total, "joined layers")}
+    matrix = gathered(together(), total, "joined layers")
+    return {"features": Sequences(matrix, given[0].offsets) if isinstance(given[0], Sequences) else matrix}
 
 
 def reordered(source: Mapping[str, Any], order: Mapping[str, Any], part: str) -> dict[str, Any]:
@@ -64,7 +67,7 @@ def picked(labels: Mapping[str, Any], order: Mapping[str, Any]) -> dict[str, Any
 
 def quantity(codes: Mapping[str, Any], part: str) -> dict[str, Any]:
     """How much a code holds: dimensions, active and dead units, sparsity, effective rank (H-36)."""
-    matrix = codes[part]
+    matrix = windows(codes[part])
     held = _Sums(matrix.shape[1])
     for block in blocks(0, matrix.shape[0]):
         held.add(dense(matrix[block]))
@@ -138,11 +141,16 @@ def measured(codes: Mapping[str, Any], classes: Mapping[str, Any], part: str, se
     from basanite.metrics.representation.everything import measure
 
     kept = np.flatnonzero(classes["values"] >= 0)[:MOST_MEASURED]
-    rows = dense(codes[part][np.sort(seen + kept)])
+    rows = dense(whole(codes[part][np.sort(seen + kept)]))
     labels = classes["values"][np.sort(kept)]
     found = measure(np.ascontiguousarray(rows, np.float64), labels, names=MEASURES)
     values = {name: one.value if np.isfinite(one.value) else None for name, one in found.values.items()}
     return {"values": values, "flags": {name: list(one.flags) for name, one in found.values.items() if one.flags}}
+
+
+def windows(matrix: Any) -> Any:
+    """The rows of a matrix; of items with several windows, all windows."""
+    return matrix.rows if isinstance(matrix, Sequences) else matrix
 
 
 def dense(block: Any) -> Reals:

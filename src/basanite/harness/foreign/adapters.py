@@ -177,6 +177,9 @@ class ForeignPreprocessor(_Foreign):
 class ForeignLearner(_Foreign):
     """A program that learns a representation; `layers` is asked after training and looked at, not believed (H-10)."""
 
+    checks_layers = True
+    """When it has learned, so that nobody has to run the program again for it."""
+
     def __init__(self, system: System, parameters: Parameters, seed: int, mode: str = "fit") -> None:
         super().__init__(system, parameters, seed)
         self.mode, self.layers, self.checked = mode, 1, False

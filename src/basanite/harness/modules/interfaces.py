@@ -20,9 +20,10 @@ Role = Literal["features", "preprocessor", "strong", "linear", "learner"]
 """H-5: the evaluation team's feature extractor, a team's preprocessor, the strong shallow classifier ("SOTA"), a
 team's simple linear classifier ("SLC"), and a team's unsupervised learner, which is deep, and shallow in its one-layer
 mode."""
-Form = Literal["items", "counts", "nonneg", "dense", "sequence", "any"]
-"""What a module needs and gives (A17): raw items, word counts, numbers that are never negative, any numbers, or one
-row of numbers for each window of an item. A module of which it is not known what it takes needs "any"."""
+Form = Literal["items", "counts", "nonneg", "dense", "sequence", "histograms", "any"]
+"""What a module needs and gives (A17): raw items, word counts, numbers that are never negative, any numbers, one row of
+numbers for each window of an item (`Sequences`), or shares of a histogram by window, whose sum is the histogram (A29).
+A module of which it is not known what it takes needs "any"."""
 
 Features: TypeAlias = Any
 """A matrix `[rows, columns]`: a NumPy array or a SciPy CSR matrix."""

@@ -21,12 +21,14 @@ OURS: Final = Path(basanite.__file__).parent
 FITS: Final[dict[Form, tuple[Form, ...]]] = {
     "items": ("items",),
     "counts": ("counts",),
-    "nonneg": ("nonneg", "counts"),
-    "dense": ("dense", "nonneg", "counts"),
-    "sequence": ("sequence",),
-    "any": ("items", "counts", "nonneg", "dense", "sequence"),
+    "nonneg": ("nonneg", "counts", "histograms"),
+    "dense": ("dense", "nonneg", "counts", "sequence", "histograms"),
+    "sequence": ("sequence", "histograms"),
+    "histograms": ("histograms",),
+    "any": ("items", "counts", "nonneg", "dense", "sequence", "histograms"),
 }
-"""What a module that needs a form can take: counts are never negative, and all of them are numbers (A17)."""
+"""What a module that needs a form can take: counts are never negative, and all of them are numbers (A17). The windows
+of an item are rows for a learner, and summed for a classifier that does not ask for them (A29)."""
 
 
 def find_module(name: str) -> Module:

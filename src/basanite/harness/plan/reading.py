@@ -40,7 +40,7 @@ TASK_KEYS: Final = (
     "data", "targets", "metric", "range", "train_share", "n", "folds", "shared_split", "stratify_by", "group_by",
     "validation_cap", "shuffle_seed", "iterative", "full", "margin", "strict", "features", "strong",
 )  # fmt: skip
-DATA_KEYS: Final = ("reader", "path", "rows", "seed", "text", "group", "length")
+DATA_KEYS: Final = ("reader", "path", "rows", "clips", "seed", "text", "group", "length")
 TEAM_KEYS: Final = ("letter", "name", "systems")
 SYSTEM_KEYS: Final = ("preprocessor", "learner", "linear", "trained", "use_trained", "dossier")
 CHOICE_KEYS: Final = ("module", "program", "folder", "parameters", "parameters_file")
@@ -151,7 +151,7 @@ def _data(entry: Entries) -> Mapping[str, Any]:
     table.text("reader")
     for key in ("path", "text", "group"):
         table.text(key, "")
-    for key in ("rows", "seed", "length"):
+    for key in ("rows", "clips", "seed", "length"):
         table.whole(key, None, 0)
     return dict(table.values)
 

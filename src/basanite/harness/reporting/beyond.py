@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from basanite.figures import Axis, Cell, Chart, Figure, Table, Text
+from basanite.figures import Axis, Cell, Chart, Figure, Image, Table, Text
 from basanite.harness.analysis.model import HarnessAnalysis, TaskAnalysis
 from basanite.harness.reporting.graphs import NAMES, direction
 from basanite.reports.model import Section
@@ -38,6 +39,7 @@ def _figures(task: TaskAnalysis, found: Mapping[str, Any], teams: Mapping[str, s
         yield _quantity_table(layers, teams)
         yield from _measures(layers, teams)
     yield from _invariance(found.get("learners", {}), teams)
+    yield from _pictures(found.get("learners", {}), teams)
 
 
 def _curve(task: TaskAnalysis, axis: str, curves: Mapping[str, Sequence[Any]], teams: Mapping[str, str]) -> Chart:
@@ -184,16 +186,31 @@ def _measures(layers: Mapping[str, Any], teams: Mapping[str, str]) -> Iterator[T
 
 def _invariance(learners: Mapping[str, Any], teams: Mapping[str, str]) -> Iterator[Figure]:
     rows = tuple(
-        (teams[team], entry["layer"], entry["invariance"], entry["invariance_random"], told["transformation"])
+        (teams[team], entry["layer"], entry["invariance"], entry["invariance_random"])
         for team, told in learners.items()
         for entry in told.get("layers", ())
     )
     if rows:
-        columns = ("Team", "Layer", "Invariance", "With random weights", "Transformation")
+        columns = ("Team", "Layer", "Invariance", "With random weights")
+        kinds = dict.fromkeys(told["transformation"] for told in learners.values() if "transformation" in told)
         note = (
-            "Local over global rate of firing, mean over the most invariant fifth of units; 1 is chance, 100 the most."
+            f"Transformation: {'; '.join(kinds)}. Local over global rate of firing, mean over the most invariant fifth "
+            "of units; 1 is chance, 100 the most (the number of rows, where there are fewer)."
         )
         yield Table("Invariance of units", columns, rows, note)
+
+
+def _pictures(learners: Mapping[str, Any], teams: Mapping[str, str]) -> Iterator[Image]:
+    """What systems see, once for all teams, and what each has learned."""
+    seen: set[str] = set()
+    for team, told in learners.items():
+        for picture in told.get("pictures", ()):
+            if picture["png"] not in seen:
+                seen.add(picture["png"])
+                own = picture["title"].startswith("Filters")
+                title = f"{teams[team]}: {picture['title']}" if own else picture["title"]
+                words = picture["words"][:1].upper() + picture["words"][1:]
+                yield Image(title, f"{words}.", "image/png", base64.b64decode(picture["png"]))
 
 
 def _ends(entry: Mapping[str, float] | None) -> tuple[Cell, Cell, Cell]:

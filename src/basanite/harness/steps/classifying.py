@@ -13,6 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from basanite.harness.engine.sequences import whole
 from basanite.harness.modules.interfaces import Module, Parameters
 from basanite.harness.plan.modules import find_module
 from basanite.harness.steps.layout import Layout, ModuleError, blocks
@@ -48,7 +49,9 @@ def classified(
     `seeds` has one for each fold; work that is shared by the folds takes the first. With `full`, what was chosen on a
     fold is trained on the rows of all folds, as published results are (A22).
     """
-    work = _Work(source[part], labels["values"], Layout.read(layout), find_module(module), parameters, seeds)
+    chosen_module = find_module(module)
+    rows = source[part] if chosen_module.needs == "sequence" else whole(source[part])
+    work = _Work(rows, labels["values"], Layout.read(layout), chosen_module, parameters, seeds)
     trained = work.trained()
     chosen, found = work.chosen(trained, Measure(metric, tuple(range) if range else None))
     return {

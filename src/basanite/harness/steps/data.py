@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -24,9 +25,14 @@ class Given:
     value: Mapping[str, Any]
 
     def lay(self, store: Store) -> None:
-        """Put the value into the store unless it is there."""
+        """Put the value into the store unless it is there; files that have been moved are noted where they lie now."""
+        if "folder" in self.value and store.has(self.step.key) and self._elsewhere(store):
+            shutil.rmtree(store.path(self.step.key))
         if not store.has(self.step.key):
             store.save(self.step.key, self.value)
+
+    def _elsewhere(self, store: Store) -> bool:
+        return bool(store.load(self.step.key)["folder"] != self.value["folder"])
 
 
 def part(name: str, kind: str, digest: str, value: Mapping[str, Any]) -> Given:

@@ -5,14 +5,17 @@ So a fold is a slice, the rows that may be learned from come first, and whoever 
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from itertools import chain
+from typing import Any, Final, cast
 
 import numpy as np
 import scipy.sparse
 
 from basanite.errors import BasaniteError
+from basanite.harness.engine.sequences import Sequences
 from basanite.harness.engine.store import Streamed
 from basanite.harness.protocol import Partition, Rows
 
@@ -84,14 +87,67 @@ def blocks(start: int, end: int) -> Iterator[slice]:
 def gathered(parts: Iterator[Any], total: int, maker: str) -> Any:
     """A matrix from its blocks: sparse ones are joined, dense ones go to disk as they come."""
     first = checked(next(parts), maker)
+    if isinstance(first, Sequences):
+        return _gathered_windows(first, parts, total, maker)
     if scipy.sparse.issparse(first):
         joined = scipy.sparse.vstack([first, *(checked(part, maker) for part in parts)], format="csr")
         return _of_height(scipy.sparse.csr_array(joined), total, maker)
     return Streamed((total, first.shape[1]), first.dtype.str, _chained(first, parts, maker))
 
 
+def _gathered_windows(first: Sequences, parts: Iterator[Any], total: int, maker: str) -> Sequences:
+    """Windows of blocks of items joined; dense ones wait on disk, for only the last block tells how many there are."""
+    lengths: list[Any] = []
+
+    def rows() -> Iterator[Any]:
+        for part in chain([first], (checked(part, maker) for part in parts)):
+            lengths.append(part.lengths)
+            yield part.rows
+
+    matrix = scipy.sparse.vstack(list(rows()), format="csr") if scipy.sparse.issparse(first.rows) else spooled(rows())
+    each = np.concatenate(lengths)
+    if len(each) != total:
+        if isinstance(matrix, Streamed):
+            cast(Spool, matrix.blocks).close()
+        raise ModuleError(f"{maker} gave windows of {len(each)} items for {total}.")
+    return Sequences(matrix, np.concatenate([[0], np.cumsum(each)]))
+
+
+def spooled(parts: Iterator[Any]) -> Streamed:
+    """Blocks of rows whose number is not known before the last of them, streamed from a nameless file."""
+    first = np.ascontiguousarray(next(parts))
+    spool = Spool(first.dtype, first.shape[1])
+    height = sum(spool.add(block) for block in chain([first], parts))
+    return Streamed((height, first.shape[1]), first.dtype.str, spool)
+
+
+class Spool:
+    """Rows in a nameless file that is gone once it has been read."""
+
+    def __init__(self, dtype: np.dtype[Any], width: int) -> None:
+        self.dtype, self.width, self.file = dtype, width, tempfile.TemporaryFile()  # noqa: SIM115  see `close`
+
+    def add(self, block: Any) -> int:
+        """Take some rows in; gives how many."""
+        self.file.write(np.ascontiguousarray(block, self.dtype).tobytes())
+        return len(block)
+
+    def __iter__(self) -> Iterator[Any]:
+        with self.file:
+            self.file.seek(0)
+            while piece := self.file.read(BLOCK * self.width * self.dtype.itemsize):
+                yield np.frombuffer(piece, self.dtype).reshape(-1, self.width)
+
+    def close(self) -> None:
+        """Let the file go without reading it."""
+        self.file.close()
+
+
 def checked(part: Any, maker: str) -> Any:
     """A block of features or codes: two-dimensional, numbers, and all of them finite."""
+    if isinstance(part, Sequences):
+        checked(part.rows, maker)
+        return part
     found = part if scipy.sparse.issparse(part) else np.asarray(part)
     if found.ndim != 2 or found.dtype.kind not in "fiub":
         raise ModuleError(f"{maker} gave {found.dtype} of {found.ndim} dimensions; a matrix of numbers is needed.")

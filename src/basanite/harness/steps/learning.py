@@ -13,6 +13,8 @@ from typing import Any, Final
 import numpy as np
 import scipy.sparse
 
+from basanite.harness.engine.sequences import Sequences
+from basanite.harness.foreign.layers import layer_faults
 from basanite.harness.modules.interfaces import Learner
 from basanite.harness.plan.modules import find_module
 from basanite.harness.protocol import nearest
@@ -46,19 +48,40 @@ def learned(
     `mode` is "deep" or "shallow"; `layers` lists which codes are kept, -1 stands for every single layer; `share` is how
     much of the rows the learner gets (A38), of which smaller ones are part of larger ones: the beginning of `order`.
     """
-    matrix = features["features"]
+    given = _Given(features["features"], seen)
     learner = _made(module, _untrained(module, parameters) if share == 0 else parameters, seed, mode)
     rows = _shared_rows(seen, share, share_seed) if order is None else np.sort(order["rows"][: nearest(share * seen)])
-    learner.fit(matrix[:seen] if share in (0, 1) else matrix[rows])
+    learner.fit(given.matrix[: given.seen] if share in (0, 1) else given.matrix[given.rows(rows)])
     wanted = _wanted(layers, learner.layers)
-    _check_batches(learner, matrix[seen : seen + CHECKED_ROWS], module)
+    _check_batches(learner, given.matrix[given.seen : given.seen + CHECKED_ROWS], module)
+    if mode == "deep" and share == 1 and not getattr(learner, "checks_layers", False):
+        _check_layers(learner, given.matrix[: min(given.seen, CHECKED_ROWS)], module)
     before = state_digest(learner)
     codes = {
-        f"codes_{layer}": gathered(_coded(learner, matrix, layer, before, module), matrix.shape[0], module)
+        f"codes_{layer}": given.put_back(
+            gathered(_coded(learner, given.matrix, layer, before, module), given.matrix.shape[0], module)
+        )
         for layer in wanted
     }
     marks = list(getattr(learner, "marks", ()))
     return {**codes, "layers": int(learner.layers), "state": before, "rows": len(rows), "marks": marks}
+
+
+class _Given:
+    """What a learner is given: rows of numbers, or the windows of all items as rows, which become items again after."""
+
+    def __init__(self, features: Any, seen: int) -> None:
+        self.sequences = features if isinstance(features, Sequences) else None
+        self.matrix = features.rows if isinstance(features, Sequences) else features
+        self.seen = int(features.offsets[seen]) if isinstance(features, Sequences) else seen
+
+    def rows(self, items: Any) -> Any:
+        """The rows of some items."""
+        return items if self.sequences is None else self.sequences.windows(items)
+
+    def put_back(self, codes: Any) -> Any:
+        """Codes of rows as codes of items."""
+        return codes if self.sequences is None else Sequences(codes, self.sequences.offsets)
 
 
 def state_digest(learner: Learner) -> str:
@@ -118,6 +141,12 @@ def _check_batches(learner: Learner, sample: Any, module: str) -> None:
         )
     if state_digest(learner) != before:
         raise ModuleError(f"{module} changed its state while it coded test rows: nothing may learn during the test")
+
+
+def _check_layers(learner: Learner, sample: Any, module: str) -> None:
+    """Layers are looked at and not believed: three at least, of one kind, each with codes of its own (H-10, A34)."""
+    if wrong := layer_faults(learner, sample):
+        raise ModuleError(f"{module}: {'; '.join(wrong)} (H-10)")
 
 
 def _dense(matrix: Any) -> Any:

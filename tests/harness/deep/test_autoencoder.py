@@ -1,0 +1,168 @@
+"""The denoising autoencoder: gradients, learning, layers, dice, and going on after an interruption."""
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from basanite.harness.deep.autoencoder import SDA, DenoisingAutoencoder, Layer, LayerTraining, Training  # noqa: E402
+
+QUICK = {"units": 12, "epochs": 3, "batch": 16, "noise": 0.3, "device": "cpu"}
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+
+
+@pytest.fixture
+def rows():
+    dice = np.random.default_rng(0)
+    return np.abs(dice.normal(size=(80, 4)) @ dice.normal(size=(4, 20)))
+
+
+def training_of(rows, **settings):
+    dice = np.random.default_rng(1)
+    fresh = Layer(dice.normal(size=(6, rows.shape[1])).astype(np.float32), np.full(6, 0.1, np.float32))
+    return LayerTraining(Training(units=6, **settings), fresh, torch.device("cpu"), seed=0)
+
+
+@pytest.mark.req("H-10")
+@pytest.mark.parametrize("loss", ["squared", "cross-entropy"])
+@pytest.mark.parametrize("activation", ["relu", "tanh", "sigmoid"])
+def test_gradients_are_the_slopes_of_the_loss(rows, loss, activation):
+    training = training_of(rows, loss=loss, activation=activation, sparsity=0.1)
+    training.parts = {name: part.detach().double().requires_grad_() for name, part in training.parts.items()}
+    block = torch.from_numpy(rows / rows.max())
+    kept = (torch.rand(block.shape, generator=torch.Generator().manual_seed(2)) > 0.3).double()
+
+    def of(*parts):
+        training.parts = dict(zip(training.NAMES, parts, strict=True))
+        return training.loss(block, kept)
+
+    assert torch.autograd.gradcheck(of, tuple(training.parts.values()))
+
+
+@pytest.mark.req("H-10")
+def test_restoring_gets_better_with_training(rows):
+    training = training_of(rows, rate=0.01)
+    block = torch.from_numpy((rows / rows.max()).astype(np.float32))
+    losses = [training.step(block) for _ in range(200)]
+    assert np.mean(losses[-20:]) < 0.5 * np.mean(losses[:20])
+
+
+@pytest.mark.req("H-10")
+def test_there_are_three_layers_at_least_and_each_can_be_taken_out(rows):
+    learner = SDA.make(QUICK, 1)
+    learner.fit(rows)
+    assert learner.layers == 3
+    assert [learner.transform(rows, layer).shape for layer in (1, 2, 3)] == [(80, 12)] * 3
+    assert np.array_equal(learner.transform(rows), learner.transform(rows, 3))
+    assert [sorted(state) for state in learner.states()] == [["bias", "weights"]] * 3
+
+
+@pytest.mark.req("H-5")
+def test_the_one_layer_mode_is_the_first_layer_of_the_deep_one(rows):
+    deep, shallow = SDA.make(QUICK, 1), SDA.make(QUICK, 1).shallow()
+    deep.fit(rows)
+    shallow.fit(rows)
+    assert np.array_equal(shallow.transform(rows), deep.transform(rows, 1))
+
+
+def test_the_same_seed_gives_the_same_codes_and_another_others(rows):
+    codes = []
+    for seed in (1, 1, 2):
+        learner = SDA.make(QUICK, seed)
+        learner.fit(rows)
+        codes.append(learner.transform(rows))
+    assert np.array_equal(codes[0], codes[1])
+    assert not np.allclose(codes[0], codes[2])
+
+
+def test_codes_do_not_depend_on_the_batch_they_come_in(rows):
+    learner = SDA.make(QUICK, 1)
+    learner.fit(rows)
+    parts = np.concatenate([learner.transform(rows[at : at + 7]) for at in range(0, 80, 7)])
+    assert parts == pytest.approx(learner.transform(rows), abs=1e-5)
+
+
+def test_sparse_rows_are_the_same_rows(rows):
+    import scipy.sparse
+
+    dense, sparse = SDA.make({**QUICK, "binary": True}, 1), SDA.make({**QUICK, "binary": True}, 1)
+    counts = (rows > rows.mean()).astype(float) * 3
+    dense.fit(counts)
+    sparse.fit(scipy.sparse.csr_array(counts))
+    assert np.array_equal(dense.transform(counts), sparse.transform(scipy.sparse.csr_array(counts)))
+
+
+@pytest.mark.req("A38")
+def test_without_training_the_weights_are_those_that_training_begins_with(rows):
+    random, none = SDA.make({**QUICK, "trained": False}, 1), SDA.make({**QUICK, "epochs": 0}, 1)
+    random.fit(rows)
+    none.fit(rows)
+    assert np.array_equal(random.transform(rows), none.transform(rows))
+
+
+class Interrupted:
+    """Rows that are cut off after so many batches, as by a power failure."""
+
+    def __init__(self, rows, after):
+        self.rows, self.shape, self.left, self.taken = rows, rows.shape, after, 0
+
+    def sum(self, axis):
+        return self.rows.sum(axis=axis)
+
+    def max(self):
+        return self.rows.max()
+
+    def __abs__(self):
+        return abs(self.rows)
+
+    def __getitem__(self, chosen):
+        if isinstance(chosen, np.ndarray):
+            self.taken += 1
+            if self.taken > self.left:
+                raise KeyboardInterrupt
+        return self.rows[chosen]
+
+
+@pytest.mark.req("H-19")
+@pytest.mark.parametrize("after", [3, 7, 17, 29, 44])
+def test_an_interrupted_training_goes_on_and_ends_in_the_same_codes(rows, after):
+    whole = SDA.make(QUICK, 1)
+    whole.fit(rows)
+    with pytest.raises(KeyboardInterrupt):
+        SDA.make(QUICK, 1).fit(Interrupted(rows, after))
+    rest, again = Interrupted(rows, 10**6), SDA.make(QUICK, 1)
+    again.fit(rest)
+    assert np.array_equal(again.transform(rows), whole.transform(rows))
+    assert rest.taken == 45 - 5 * (after // 5)  # five batches an epoch: only the epoch that was cut is done again
+
+
+def test_a_spoilt_checkpoint_is_no_checkpoint(rows, tmp_path):
+    with pytest.raises(KeyboardInterrupt):
+        SDA.make(QUICK, 1).fit(Interrupted(rows, 12))
+    (path,) = (tmp_path / "basanite" / "checkpoints").glob("*.npz")
+    path.write_bytes(path.read_bytes()[:200])
+    learner = SDA.make(QUICK, 1)
+    learner.fit(rows)
+    assert len(learner.stack) == 3
+
+
+def test_what_cannot_be_is_said():
+    from basanite.errors import SettingError
+
+    with pytest.raises(SettingError, match="noise"):
+        DenoisingAutoencoder(noise=1.0)
+    if not torch.cuda.is_available():
+        with pytest.raises(SettingError, match="no accelerator"):
+            SDA.make({**QUICK, "device": "cuda"}, 1).fit(np.ones((4, 4)))
+
+
+@pytest.mark.gpu
+def test_an_accelerator_gives_the_codes_of_the_processor(rows):
+    near, far = (SDA.make({**QUICK, "device": device, "noise": 0.0}, 1) for device in ("cpu", "cuda"))
+    near.fit(rows)
+    far.fit(rows)
+    assert far.transform(rows) == pytest.approx(near.transform(rows), abs=1e-3)
