@@ -163,7 +163,11 @@ def _said(panel: Panel) -> tuple[str, ...]:
     """How judgements became verdicts: rule and tie rule stand in every report (M12, C08)."""
     notes = [f"Judgements were combined by: {panel.combination}."]
     if panel.fitted is not None:
-        notes.append(f"Dawid-Skene was started {panel.fitted.restarts} times and the likeliest fit was kept.")
+        runs = panel.fitted.restarts
+        notes.append(
+            f"Dawid-Skene was started {len(runs)} times and the likeliest fit was kept; other ends would decide up to "
+            f"{max(run.differing for run in runs)} pairs otherwise."
+        )
     notes.append(
         "Intervals of end-to-end values resample queries and, inside each pair, judgements; in breakdowns queries only."
     )

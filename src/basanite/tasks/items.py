@@ -69,6 +69,8 @@ class Counted:
     flags: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     parts: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     signatures: Mapping[str, str] = field(default_factory=dict)
+    kept: Any = None
+    """What the task keeps for its figures, if truth and answers side by side are not enough for them."""
 
 
 Count = Callable[[Pairs, Settings], Counted]
@@ -176,7 +178,7 @@ class ItemRun:
             flags=counted.flags,
             parts=counted.parts,
             signatures=counted.signatures,
-            kept=pairs,
+            kept=pairs if counted.kept is None else counted.kept,
         )
 
     def _digests(self) -> dict[str, str]:

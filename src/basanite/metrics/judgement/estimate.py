@@ -1,0 +1,75 @@
+"""A figure about judges: a number, or the reason why there is none, and an interval by resampling items if asked."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from basanite.metrics.representation.dice import source_of
+
+Reals: TypeAlias = NDArray[np.float64]
+FEWEST_ITEMS = 15
+"""With fewer items no interval is given (S-13)."""
+MOST_UNDEFINED = 0.05
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A number that says why it is undefined where it is nan; `low` and `high` are None where there is no interval."""
+
+    value: float
+    reason: str = ""
+    low: float | None = None
+    high: float | None = None
+
+    @property
+    def defined(self) -> bool:
+        """Whether there is a number."""
+        return not math.isnan(self.value)
+
+
+def undefined(reason: str) -> Estimate:
+    """No number, and why."""
+    return Estimate(math.nan, reason)
+
+
+def table_of(ratings: ArrayLike) -> Reals:
+    """Ratings as items x judges, nan where there is none."""
+    table = np.asarray(ratings, np.float64)
+    return table.reshape(len(table), -1) if table.size else np.empty((0, 0))
+
+
+def with_interval(
+    ratings: ArrayLike, measure: Callable[[Reals], Estimate], *, draws: int = 1000, seed: int = 0, level: float = 0.95
+) -> Estimate:
+    """The measure of a table with an interval: whole items (rows) are drawn with replacement."""
+    table = table_of(ratings)
+    found = measure(table)
+    if not found.defined or len(table) < FEWEST_ITEMS:
+        return found
+    source = source_of(seed, "items")
+    values = [measure(table[_drawn(len(table), source)]).value for _ in range(draws)]
+    return bounded(found, np.array(values), level=level)
+
+
+def bounded(found: Estimate, values: Reals, *, level: float = 0.95) -> Estimate:
+    """The estimate with the interval of these draws; none if more than 5 % of them are undefined or all are equal."""
+    defined = values[~np.isnan(values)]
+    if len(values) - len(defined) > MOST_UNDEFINED * len(values):
+        return replace(found, reason="no interval: more than 5 % of the draws are undefined")
+    low, high = np.quantile(defined, ((1 - level) / 2, (1 + level) / 2))
+    low, high = min(float(low), found.value), max(float(high), found.value)
+    if low == high:
+        return replace(found, reason="no interval: every draw gives the same value")
+    return replace(found, low=low, high=high)
+
+
+def _drawn(size: int, source: np.random.PCG64) -> NDArray[np.int64]:
+    """Numbers below `size` with replacement, from raw words by our own map (S-6)."""
+    words = source.random_raw(size) >> np.uint64(32)
+    return ((words * np.uint64(size)) >> np.uint64(32)).astype(np.int64)
