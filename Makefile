@@ -10,7 +10,7 @@ DEV := $(VENV)/.installed-dev
 TORCH ?= yes
 TORCHED := $(VENV)/.installed-torch
 BROWSERS := chromium chromium-browser google-chrome
-PYTEST := $(BIN)/python -m pytest -n auto --dist loadfile
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile
 
 # Where CI says so, a test that needs a browser fails without one instead of being skipped.
 export BASANITE_BROWSER := $(if $(filter true 1,$(CI)),required,optional)
@@ -41,8 +41,8 @@ test-gpu: $(TORCHED) ## the tests that need an accelerator
 	@$(BIN)/python -m pytest -m gpu; code=$$?; \
 	if [ $$code -eq 5 ]; then echo "no GPU tests yet"; else exit $$code; fi
 
-demo: $(BASE) ## run the example season
-	$(BIN)/basanite demo
+demo: $(BASE) ## start an example season on this machine (ARGS="--port 9000 --reset"); Ctrl-C stops it
+	$(BIN)/basanite demo --data build/demo-season $(ARGS)
 
 docs: $(DEV) ## check the documentation: links, anchors, and every example run
 	$(PYTEST) -q tests/test_docs.py
@@ -72,9 +72,9 @@ $(BIN)/python:
 
 # The build backend is installed from constraints.txt too, so that nothing outside that list decides what we get.
 $(BASE): constraints.txt pyproject.toml | $(BIN)/python
-	@echo "Installing Basanite into $(VENV): about 690 MB, a minute or so"
+	@echo "Installing Basanite into $(VENV): about 800 MB, a minute or so"
 	@$(INSTALL) hatchling editables
-	@$(INSTALL) --no-build-isolation -e '.[reading]'
+	@$(INSTALL) --no-build-isolation -e '.[reading,server]'
 	@touch $@
 
 $(DEV): constraints.txt pyproject.toml | $(BIN)/python

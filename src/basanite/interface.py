@@ -154,9 +154,13 @@ class Work:
             raise SettingError(f"{self.task.name} is scored against a reference: give one (--reference).")
         findings = Findings()
         opened = self.validated(inputs, findings)
+        return self.analysed(opened, findings, system=system or system_name(inputs.submission))
+
+    def analysed(self, opened: Opened | None, findings: Findings, *, system: str) -> Analysis:
+        """Everything known about a system whose submission has been read and checked."""
         if opened is None or not findings.valid:
             raise InvalidInputError(self.task.name, findings)
-        scores = spine.score(opened, system=system or system_name(inputs.submission))
+        scores = spine.score(opened, system=system)
         scores = replace(scores, warnings=tuple(findings.problems))
         return spine.analyse(self._chosen(scores), self.design)
 

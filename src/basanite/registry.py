@@ -6,7 +6,7 @@ Nothing is imported before it is asked for by name, so a plug-in with a missing 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
@@ -15,6 +15,10 @@ from typing import Any
 from basanite.errors import MissingExtraError, NameClashError, UnknownNameError
 
 GROUPS = ("tasks", "metrics", "formats", "outputs", "modules", "backends", "embeddings")
+
+
+_trusted: set[str] | None = None
+"""The packages whose plug-ins this process loads; None: all that are installed."""
 
 
 @dataclass(frozen=True)
@@ -51,12 +55,28 @@ def load(group: str, name: str) -> Any:
         raise MissingExtraError(f"{name!r} of {_package(entries[name])} cannot be loaded: {fault}.") from fault
 
 
+def trust_only(packages: Iterable[str]) -> None:
+    """From now on this process knows the plug-ins of these packages alone: what a server's settings name (X-15)."""
+    global _trusted
+    _trusted = {canonical(package) for package in packages}
+    _entries.cache_clear()
+
+
+def canonical(package: str) -> str:
+    """A package's name as installers compare it.
+
+    >>> canonical("My_Tasks")
+    'my-tasks'
+    """
+    return package.lower().replace("_", "-").replace(".", "-")
+
+
 def plugins() -> tuple[Plugin, ...]:
     """Every plug-in of every group, sorted by group and name; a name that two packages claim stands there twice."""
     found = {
         Plugin(group, entry.name, entry.value, _package(entry), entry.dist.version if entry.dist else "")
         for group in GROUPS
-        for entry in entry_points(group=f"basanite.{group}")
+        for entry in _registered(group)
     }
     return tuple(sorted(found, key=lambda plugin: (GROUPS.index(plugin.group), plugin.name, plugin.package)))
 
@@ -79,14 +99,21 @@ def suggestion(name: str, known: Sequence[str]) -> str:
 def _entries(group: str) -> dict[str, EntryPoint]:
     """The entry points of a group; of names that two packages claim, the first is kept so that it can be listed."""
     found: dict[str, EntryPoint] = {}
-    for entry in entry_points(group=f"basanite.{group}"):
+    for entry in _registered(group):
         found.setdefault(entry.name, entry)
     return found
 
 
+def _registered(group: str) -> Iterator[EntryPoint]:
+    """What the packages that are trusted register in a group."""
+    for entry in entry_points(group=f"basanite.{group}"):
+        if _trusted is None or canonical(_package(entry)) in _trusted:
+            yield entry
+
+
 def _refuse_clash(group: str, name: str) -> None:
     """Two packages that claim one name are an error for whoever asks for that name, and for nobody else."""
-    claims = {entry.value: entry for entry in entry_points(group=f"basanite.{group}") if entry.name == name}
+    claims = {entry.value: entry for entry in _registered(group) if entry.name == name}
     if len(claims) > 1:
         who = " and ".join(f"{_package(entry)} ({value})" for value, entry in sorted(claims.items()))
         raise NameClashError(f"Two packages register {name!r} in basanite.{group}: {who}. Remove one of them.")

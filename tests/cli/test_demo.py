@@ -1,4 +1,4 @@
-"""The demo tells each step with its command, ends in a page, and never deletes what it did not make."""
+"""The offline demo tells each step with its command, ends in a page, and never deletes what it did not make."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import shlex
 import pytest
 from tests.cli.running import here, process
 
-from basanite.cli import demo_reading
-from basanite.cli.demo import MARKER, with_draft
+from basanite.cli.demo import reading
+from basanite.cli.demo.tour import MARKER, with_draft
 from basanite.errors import SettingError
 
 pytestmark = pytest.mark.timeout(240)  # a whole demo, on a machine that may be busy with other tests
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.timeout(240)  # a whole demo, on a machine that may be 
 def shown(tmp_path_factory):
     """One demo for all tests, in a folder with a blank in its name."""
     folder = tmp_path_factory.mktemp("a place")
-    return folder, process("demo", "--out", "my demo", cwd=folder)
+    return folder, process("demo", "--offline", "--out", "my demo", cwd=folder)
 
 
 @pytest.mark.req("P-3")
@@ -94,9 +94,9 @@ class Listener:
     ids=["extra", "example"],
 )
 def test_without_the_extra_or_the_example_the_demo_says_so_and_goes_on(tmp_path, monkeypatch, lack, value, said):
-    monkeypatch.setattr(demo_reading, lack, value)
+    monkeypatch.setattr(reading, lack, value)
     listener = Listener(tmp_path)
-    demo_reading.show_reading(listener)
+    reading.show_reading(listener)
     assert said in listener.said[-1]
     assert list(tmp_path.iterdir()) == []
 
@@ -158,7 +158,7 @@ def test_a_place_that_cannot_be_used_is_told_and_nothing_is_touched(tmp_path, ou
     (tmp_path / "file").write_text("mine")
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to("real")
-    ended = here("demo", "--out", out, cwd=tmp_path)
+    ended = here("demo", "--offline", "--out", out, cwd=tmp_path)
     assert (ended.code, ended.stdout, "Traceback" in ended.stderr) == (2, "", False)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "link", "real"]
 

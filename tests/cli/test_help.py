@@ -9,6 +9,8 @@ import sys
 
 import click
 import pytest
+from tests.cli.admin_season import build
+from tests.cli.kept_season import kept_files
 from tests.cli.running import EXAMPLE, FEATURES, HARNESS, READING, here, process, typed
 
 from basanite.cli import COMMANDS, app
@@ -65,11 +67,23 @@ def quick(tmp_path_factory):
     return made / "quick-result"
 
 
+@pytest.fixture(scope="module")
+def season(tmp_path_factory):
+    """A season on disk, with which organisers' commands work."""
+    made = tmp_path_factory.mktemp("season")
+    build(made)
+    return made
+
+
 @pytest.mark.req("P-3")
 @pytest.mark.parametrize("words", [(), *ALL], ids=" ".join)
 def test_the_example_in_the_help_of_a_command_runs(words, folder, request):
     if words[:1] == ("harness",):
         shutil.copytree(request.getfixturevalue("quick"), folder / "quick-result")
+    if words[:1] in (("admin",), ("import",), ("publish",), ("backup",)):
+        shutil.copytree(request.getfixturevalue("season"), folder, dirs_exist_ok=True)
+    if words[:1] in (("verify",), ("decrypt",), ("restore",)):
+        kept_files(folder)
     found = example_of(words)
     assert found is not None, here(*words, "--help").stdout
     assert found[1].split()[1 : 1 + len(words)] == list(words)

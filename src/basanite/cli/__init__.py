@@ -35,11 +35,26 @@ COMMANDS = {
     "harness": "Run evaluation plans: sealed splits, six conditions, teams' systems, claims.",
     "measure": "Tell how well features represent data: measures, shift, comparison, a monitor.",
     "reading": "Machine reading: check packages, reason with rules, and make reading tasks.",
-    "demo": "Make an example evaluation and take it all the way to a report.",
+    "submit": "Send a submission to a server; resume, wait for the answer, keep the receipt.",
+    "serve": "Run the server of a season, with its worker beside it or elsewhere.",
+    "worker": "Run jobs of a season: validate, score, compare, send mail.",
+    "doctor": "Find what could keep a server from working, each with its cure.",
+    "verify": "Check a receipt offline by keys you hold, and make its score again.",
+    "decrypt": "Open a file of a pack that was handed out encrypted, once its key is out.",
+    "backup": "Write everything a server holds into one encrypted file, the vault apart.",
+    "restore": "Put a backup back to an empty place, checked before it counts.",
+    "import": "Read a campaign that another server exported: its history, nobody's rights.",
+    "publish": "Make a static site of what a campaign has released.",
+    "admin": "Organise a season: plan, people, data, truth, releases, appeals, the log.",
+    "demo": "Start a small season on this machine, with people to sign in as.",
     "tasks": "List the tasks, each with its settings.",
     "metrics": "List the metrics, each with its citation.",
     "plugins": "List everything that is registered, and by which package.",
 }
+FILES = {"tasks": "listing", "metrics": "listing", "plugins": "listing", "import": "import_campaign"}
+"""The files of commands that have no file of their own name."""
+NAMES = {"import": "import_"}
+"""Commands whose names are words of Python."""
 
 
 class LazyGroup(click.Group):
@@ -53,8 +68,8 @@ class LazyGroup(click.Group):
         """The command of this name; an unknown one is answered with the nearest."""
         if cmd_name not in COMMANDS:
             ctx.fail(f"There is no command {cmd_name!r}. {suggestion(cmd_name, tuple(COMMANDS))}")
-        module = "listing" if cmd_name in ("tasks", "metrics", "plugins") else cmd_name
-        command: click.Command = getattr(import_module(f"basanite.cli.{module}"), cmd_name)
+        module = FILES.get(cmd_name, cmd_name)
+        command: click.Command = getattr(import_module(f"basanite.cli.{module}"), NAMES.get(cmd_name, cmd_name))
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -89,8 +104,7 @@ def main() -> None:
         click.echo(str(invalid), err=True)
         sys.exit(1)
     except BasaniteError as error:
-        click.echo(f"Error: {visible(str(error))}", err=True)
-        sys.exit(2)
+        _show_error(error)
     except KeyboardInterrupt:
         sys.exit(130)
     except BrokenPipeError:  # the reader of our output has gone, as with `| head`
@@ -100,6 +114,18 @@ def main() -> None:
         _show_refusal(error)
     except Exception:  # noqa: BLE001 - the last resort: whatever is left is a fault of ours
         _our_fault()
+
+
+def _show_error(error: BasaniteError) -> None:
+    """A refusal lists its problems and ends with 1, as input with problems does; anything else is misuse."""
+    from basanite.cli.options import problem_line
+
+    problems = getattr(error, "problems", ())
+    for problem in problems:
+        click.echo(visible(problem_line(problem)), err=True)
+    if not problems:
+        click.echo(f"Error: {visible(str(error))}", err=True)
+    sys.exit(1 if problems else 2)
 
 
 def _harmless(text: str) -> str:

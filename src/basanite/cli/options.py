@@ -172,7 +172,8 @@ def problem_line(problem: Problem) -> str:
     """
     rule = problem.rule if problem.severity == "reject" else f"{problem.rule}, warning"
     where = "" if problem.where == "submission" else f"{problem.where} "
-    return f"{where}{problem.place()}: {problem.message} ({rule}). To do: {problem.fix}"
+    place = f"{where}{problem.place()}: " if problem.place() else where
+    return f"{place}{problem.message} ({rule}). To do: {problem.fix}"
 
 
 def guarded(work: Callable[[], Result], *, json: bool) -> Result:

@@ -72,28 +72,41 @@ class TomlReport:
 def read_toml(path: Path, kind: str, report: TomlReport) -> dict[str, Any] | None:
     """The document of a file that says `format = "basanite-KIND/1"`; nothing, with a problem, if it is none."""
     try:
-        document = tomllib.loads(read_bounded(path, LARGEST).decode())
-    except tomllib.TOMLDecodeError as error:
-        report.findings.add(_syntax_problem(path, report, str(error)))
-        return None
+        text = read_bounded(path, LARGEST).decode()
     except UnicodeDecodeError:
         report.add("the file is not UTF-8", "save it as UTF-8")
+        return None
+    return parse_toml(text, kind, report)
+
+
+def parse_toml(text: str, kind: str, report: TomlReport) -> dict[str, Any] | None:
+    """The document of a text that says `format = "basanite-KIND/1"`; nothing, with a problem, if it is none."""
+    try:
+        document = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        report.findings.add(_syntax_problem(report, str(error)))
         return None
     except (RecursionError, ValueError):  # nested too deep, or a number of thousands of digits
         report.add("not TOML that can be read: nested too deep, or a number too long", "write plain tables and texts")
         return None
+    return document if _right_format(document.get("format"), kind, report) else None
+
+
+def _right_format(found: Any, kind: str, report: TomlReport) -> bool:
     wanted = f"basanite-{kind}/1"
-    if document.get("format") != wanted:
-        found = repr(document.get("format"))
-        report.add(f'the file does not say format = "{wanted}"', f'write format = "{wanted}" first', found=found)
-        return None
-    return document
+    if found == wanted:
+        return True
+    newer = isinstance(found, str) and re.fullmatch(rf"basanite-{kind}/[1-9][0-9]{{0,3}}", found)
+    why, fix = (": it is of a newer version", "update Basanite, or") if newer else ("", "")
+    message = f'the file does not say format = "{wanted}"{why}'
+    report.add(message, f'{fix} write format = "{wanted}" first'.strip(), found=repr(found))
+    return False
 
 
-def _syntax_problem(path: Path, report: TomlReport, message: str) -> Problem:
+def _syntax_problem(report: TomlReport, message: str) -> Problem:
     place = _PLACE.search(message)
     line, column = (int(place[1]), int(place[2])) if place and place[1] else (None, None)
     words = f"not TOML: {_PLACE.sub('', message)}"
     return Problem(
-        report.rule, path.name, line, None, words, "mend the syntax of this line", column=column, where="metadata"
+        report.rule, report.file, line, None, words, "mend the syntax of this line", column=column, where="metadata"
     )

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Final
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, Self
 
 from basanite.harness.plan.lines import Path, line_of
 from basanite.problems import Findings, Problem, shortened
@@ -45,24 +45,21 @@ class Entries:
             if key not in keys:
                 self.add(f"{self.place} has an unknown key `{key}`", suggestion(key, tuple(keys)), key=key, found=key)
 
-    def table(self, key: str, *, needed: bool = True) -> Entries:
+    def table(self, key: str, *, needed: bool = True) -> Self:
         """A table inside this one; an empty one, with a problem, if it is something else."""
         value = self.values.get(key, {})
         if not isinstance(value, Mapping) or (needed and not value):
             self.add(f"{self.place} has no table `{key}`", f"write [{key}] above its keys", key=key, found=value)
             value = {}
-        return Entries(value, (*self.path, key), self.file, self.lines, self.findings)
+        return replace(self, values=value, path=(*self.path, key))
 
-    def tables(self, key: str) -> list[Entries]:
+    def tables(self, key: str) -> list[Self]:
         """The tables of an array of tables."""
         value = self.values.get(key, [])
         if not isinstance(value, list) or not all(isinstance(entry, Mapping) for entry in value):
             self.add(f"`{key}` is no list of tables", f"write [[{key}]] above the keys of each", key=key, found=value)
             return []
-        return [
-            Entries(entry, (*self.path, key, at), self.file, self.lines, self.findings)
-            for at, entry in enumerate(value)
-        ]
+        return [replace(self, values=entry, path=(*self.path, key, at)) for at, entry in enumerate(value)]
 
     def text(self, key: str, default: str | None = None) -> str:
         """A text; one that is needed has no default."""

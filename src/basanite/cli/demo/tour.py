@@ -1,4 +1,4 @@
-"""`basanite demo`: a made-up evaluation, taken all the way from files to a report by the functions that users call."""
+"""`basanite demo --offline`: a made-up evaluation, taken from files to a report by the functions that users call."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ import click
 
 from basanite import spine
 from basanite.analysis.results import Analysis, Comparison
-from basanite.cli.demo_reading import show_reading
-from basanite.cli.options import PATH, as_json, example, problem_line, show_report
+from basanite.cli.demo.reading import show_reading
+from basanite.cli.options import problem_line, show_report
+from basanite.demo.runs import spoilt
 from basanite.errors import SettingError, UnreadableError
 from basanite.interface import Work
 from basanite.problems import visible
@@ -55,19 +56,11 @@ DOMAINS = Spec(queries=0, documents=200, seed=7)
 IDENTIFIER = Quality("Epsilon", 5.0)
 
 
-@click.command(epilog=example("basanite demo --out my-demo"))
-@click.option("--out", type=PATH, default=DEFAULT, show_default=True, help="The folder to make.")
-@as_json
-def demo(out: Path, as_json: bool) -> None:
-    """Make an example evaluation and take it all the way to a report.
-
-    Three made-up systems are checked, scored and compared; then one with summaries and judges, one that tells domains,
-    and one that reads texts, with a derivation to open. Every step is told together with the command that does the same
-    by hand. A folder that an earlier demo made is replaced; nothing else is ever deleted.
-    """
-    words = partial(tell, aside=as_json)
-    with_draft(out, lambda draft: Tour(draft, out, words).walk(json=as_json))
-    if not as_json:
+def show_tour(out: Path, *, json: bool) -> None:
+    """Walk through all steps in a folder of the tour's own; each is told together with the command that does it."""
+    words = partial(tell, aside=json)
+    with_draft(out, lambda draft: Tour(draft, out, words).walk(json=json))
+    if not json:
         tell(f"Done. Open this page in a browser: {(out / 'comparison.html').resolve()}")
 
 
@@ -204,15 +197,6 @@ def in_words(analysis: Analysis) -> str:
         f"{analysis.scores.system}: AQWV {number(value.value)} ({interval}); "
         f"with the best threshold it would be {number(best.value)}."
     )
-
-
-def spoilt(files: dict[str, bytes]) -> dict[str, bytes]:
-    """A submission with three common mistakes: a confidence without decimals, Windows line ends, a missing file."""
-    first, second, third, *_ = sorted(files)
-    lines = files[first].split(b"\n")
-    lines[2] = lines[2].rpartition(b"\t")[0] + b"\t1"
-    changed = {first: b"\n".join(lines), second: files[second].replace(b"\n", b"\r\n")}
-    return {name: changed.get(name, content) for name, content in files.items() if name != third}
 
 
 def check_replaceable(out: Path) -> None:

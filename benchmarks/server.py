@@ -1,0 +1,168 @@
+"""The server under load, on loopback: how fast the queue scores, what users feel meanwhile, and what growth costs.
+
+1. The queue alone: full-size submissions of several teams by one worker process, against the bare scorer on the same
+   archives, two at a time.
+2. The queue at a tenth of the size with users on the server: calls a second, p50 and p99, and how much slower it gets.
+3. What listing and submitting cost as stored submissions grow.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from clir_data import DOCUMENTS, ready
+from measuring import record, show
+from server_growth import costs_of_growth
+
+HERE = Path(__file__).parent
+QUERIES, CORES, TEAMS = 1300, 2, 10
+GOALS = {
+    "queue / bare scorer, rate": (0.9, "at least"),
+    "errors of users": (0.0, "at most"),
+    "p99 with users, s": (2.0, "at most"),
+    "slowdown by users": (1.5, "at most"),
+    "listing, largest / smallest": (2.0, "at most"),
+    "submitting, largest / smallest": (2.0, "at most"),
+    "looking for receipts, largest / smallest": (2.0, "at most"),
+}
+LIMITS = {"poll_seconds": 0.5}
+
+
+def bare_rate(folder, count):
+    """Submissions a second of `basanite score`, as many at a time as there are cores."""
+    command = [sys.executable, "-m", "basanite", "score", "clir", "--reference", str(folder / "key.tgz"), "--json"]
+    command += ["--submission", str(folder / "Alpha.tgz")]
+    began, running, left = time.perf_counter(), [], count
+    while running or left:
+        running = [one for one in running if one.poll() is None]
+        while left and len(running) < CORES:
+            running.append(subprocess.Popen(command, stdout=subprocess.DEVNULL))
+            left -= 1
+        time.sleep(0.02)
+    return count / (time.perf_counter() - began)
+
+
+class Place:
+    """An office with submissions in it, and processes on it."""
+
+    def __init__(self, folder, name):
+        from basanite.testing import small_office
+        from basanite.testing.crowd import crowd
+        from basanite.testing.faults import Machines
+
+        self.data, self.home = folder, Path(name)
+        self.office = small_office(self.home, workers=CORES, limits=LIMITS)
+        self.teams = crowd(self.office, folder / "key.tgz", teams=TEAMS)
+        self.machines = Machines(self.office, self.home)
+
+    def submit(self, count):
+        """So many submissions, the teams in turn."""
+        from basanite.testing.crowd import submit
+
+        for number in range(count):
+            submit(self.office, self.teams.members[number % TEAMS], self.data / "Alpha.tgz")
+
+    def rate(self):
+        """Submissions a second from the first that was begun to the last that ended; all must be scored."""
+        from basanite.campaign.jobs.queue import QUEUE, client
+        from basanite.testing.faults import all_ended, states, wait_until
+
+        if not wait_until(lambda: all_ended(self.office), 3600) or set(states(self.office)) != {"scored"}:
+            raise SystemExit(f"not all were scored: {states(self.office)}\n{self.machines.logs()}")
+        jobs = client(self.office).list_workflows(queue_name=QUEUE, name="process_submission", load_input=False)
+        seconds = (max(job.completed_at for job in jobs) - min(job.dequeued_at for job in jobs)) / 1000
+        return len(jobs) / seconds
+
+    def close(self):
+        """End the processes."""
+        self.machines.stop_all()
+        self.office.close()
+
+
+def queue_rate(folder, count, users=None):
+    """The rate of the queue, alone or beside users; with what the users saw."""
+    with tempfile.TemporaryDirectory(prefix="basanite-load-") as name:
+        place = Place(folder, name)
+        try:
+            place.submit(count)
+            seen = users_of(place, folder, **users) if users else None
+            place.machines.worker("worker")
+            rate = place.rate()
+            return rate, json.loads(seen.communicate()[0]) if seen else None
+        finally:
+            place.close()
+
+
+def users_of(place, folder, *, users, seconds):
+    """A server and a process that plays its users."""
+    from basanite.testing.faults import free_port, serve, wait_until
+    from basanite.testing.submitting import planned
+
+    port = free_port()
+    address = f"http://127.0.0.1:{port}"
+    plan = planned(place.office, address, place.teams, (), count=0, pause=0)
+    place.machines.start("server", serve, place.office.settings, port)
+    if not wait_until(lambda: answers(address), 60):
+        raise SystemExit(place.machines.logs())
+    told = {"address": address, "tokens": plan.tokens, "slug": "small", "users": users, "seconds": seconds}
+    told["file"] = str(folder / "Alpha.tgz")
+    command = [sys.executable, str(HERE / "server_load.py"), json.dumps(told)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE)
+
+
+def answers(address):
+    """Whether a server is there."""
+    import httpx2
+
+    try:
+        return httpx2.get(f"{address}/api/v1/campaigns").status_code == 200
+    except httpx2.HTTPError:
+        return False
+
+
+def arguments():
+    """What the user asks for."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--scale", type=float, default=1.0, help="share of the 1300 queries, for a quick run")
+    parser.add_argument("--count", type=int, default=20, help="submissions in the queue")
+    parser.add_argument("--users", type=int, default=50, help="users at a time")
+    parser.add_argument("--seconds", type=float, default=60, help="how long users are there")
+    parser.add_argument("--stored", type=int, default=100_000, help="the most submissions stored")
+    return parser.parse_args()
+
+
+def main():
+    """Run the three parts, show and record."""
+    asked = arguments()
+    queries = max(round(QUERIES * asked.scale), 10)
+    full, tenth = ready(queries, ("key.tgz", "Alpha.tgz")), ready(max(queries // 10, 2), ("key.tgz", "Alpha.tgz"))
+    bare = bare_rate(full, asked.count)
+    alone, _ = queue_rate(full, asked.count)
+    print(f"bare scorer {bare:8.3f}/s   queue {alone:8.3f}/s   ({asked.count} of {queries} queries)", flush=True)
+    small, _ = queue_rate(tenth, asked.count)
+    beside, seen = queue_rate(tenth, asked.count, {"users": asked.users, "seconds": asked.seconds})
+    print(f"a tenth: queue {small:.3f}/s alone, {beside:.3f}/s with {asked.users} users\nusers: {seen}", flush=True)
+    grown = costs_of_growth(asked.stored)
+    found = {
+        "queue / bare scorer, rate": alone / bare,
+        "errors of users": sum(seen["errors"].values()),
+        "p99 with users, s": seen["p99"],
+        "slowdown by users": small / beside,
+        "listing, largest / smallest": grown[-1]["listing"] / grown[0]["listing"],
+        "submitting, largest / smallest": grown[-1]["submitting"] / grown[0]["submitting"],
+        "looking for receipts, largest / smallest": grown[-1]["receipts"] / grown[0]["receipts"],
+    }
+    show(found, GOALS)
+    size = {"queries": queries, "documents": DOCUMENTS, "count": asked.count, "users": asked.users}
+    rates = {"bare": bare, "queue": alone, "tenth": small, "tenth with users": beside}
+    record("server.jsonl", size, {}, found, GOALS, rates=rates, seen=seen, growth=grown)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,283 @@
+"""The drop folder: one folder for each team; the folder says who, the file's name says what (X-12).
+
+Nothing in it is trusted: folders and files are opened without following links, only regular files are taken, and each
+is copied and hashed before anything reads it. A file is complete once it has lost its `.part`. Its time is when it was
+first seen, which the database remembers. Answers lie in `answers/` beside it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import secrets
+import stat
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from basanite.campaign.intake import accepting, uploads
+from basanite.campaign.model.declared import Declared
+from basanite.campaign.model.refusals import RefusedError, refused
+from basanite.campaign.model.stages import DOMAIN_TASK
+from basanite.campaign.office import Actor, Office
+from basanite.campaign.store.files import PIECE, Stored, room_needed
+from basanite.campaign.store.plans import in_force
+from basanite.campaign.store.tables import CampaignRow, Dropped, Membership, Receipt, Submission, Team
+from basanite.formats.packs.archive_names import ArchiveName, parse_name
+
+PART: Final = ".part"
+ANSWERS: Final = "answers"
+FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
+FILE: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
+MOST_ENTRIES: Final = 10_000
+"""Entries of one folder that are looked at; a team that puts more there waits for the rest."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """The open folder of one team."""
+
+    team: Team
+    pi: str
+    folder: int
+
+
+def look(office: Office) -> int:
+    """Look into all folders once: take what is complete, answer what is decided; gives how many were taken."""
+    root = office.settings.drop
+    if root is None or not root.is_dir():
+        return 0
+    return sum(_look_into(office, place) for place in _places(office, os.open(root, os.O_RDONLY | os.O_DIRECTORY)))
+
+
+def _places(office: Office, root: int) -> Iterator[Place]:
+    try:
+        for name in sorted(os.listdir(root))[:MOST_ENTRIES]:
+            found = _team(office, name)
+            if found is None:
+                continue
+            with _opened(name, root, FOLDER) as folder:
+                if folder is not None:
+                    yield Place(*found, folder)
+    finally:
+        os.close(root)
+
+
+@contextmanager
+def _opened(name: str, folder: int, flags: int) -> Iterator[int | None]:
+    """An entry, opened as what it is said to be; None for a link, or for what is something else."""
+    try:
+        opened = os.open(name, flags, dir_fd=folder)
+    except OSError:
+        yield None
+        return
+    try:
+        yield opened
+    finally:
+        os.close(opened)
+
+
+def _team(office: Office, folder: str) -> tuple[Team, str] | None:
+    """The team of a folder: named after it, or `campaign.team` where two campaigns have teams of one name."""
+    with office.reading() as session:
+        query = select(Team, CampaignRow.slug).join(CampaignRow, CampaignRow.id == Team.campaign_id)
+        rows = session.execute(query.where(Team.state == "active")).all()
+        exact = [team for team, slug in rows if folder in (team.id, f"{slug}.{team.name}")]
+        named = exact or [team for team, _ in rows if team.name == folder]
+        pi = _pi(session, named[0]) if len(named) == 1 else None
+        return (named[0], pi) if pi else None
+
+
+def _pi(session: Session, team: Team) -> str | None:
+    query = select(Membership.person_id).where(Membership.team_id == team.id, Membership.state == "active")
+    return session.scalars(query.where(Membership.role == "pi")).first()
+
+
+def _look_into(office: Office, place: Place) -> int:
+    taken = sum(_meet(office, place, name) for name in _complete(place))
+    _answer_decided(office, place)
+    return taken
+
+
+def _complete(place: Place) -> list[str]:
+    """The names of what claims to be complete, in the order of the alphabet."""
+    names = os.listdir(place.folder)[:MOST_ENTRIES]  # noqa: PTH208 - an open folder has no path
+    return sorted(name for name in names if name[0] != "." and not name.endswith(PART) and name != ANSWERS)
+
+
+def _meet(office: Office, place: Place, name: str) -> bool:
+    """Take one file, unless that was done before; what is refused is answered once."""
+    row = _noticed(office, place, name)
+    if row is None or row.state != "seen":
+        return False
+    try:
+        submission = _taken(office, place, row)
+    except RefusedError as refusal:
+        _settle(office, row.id, "refused", None)
+        _answer(place, f"{name}.problems.json", _problems(refusal))
+        return False
+    if submission is None:
+        return False
+    _answer(place, f"{name}.receipt.json", _receipt(office, submission))
+    return True
+
+
+def _noticed(office: Office, place: Place, name: str) -> Dropped | None:
+    """What we know of this file; if it is new, it is seen now."""
+    try:
+        found = os.stat(name, dir_fd=place.folder, follow_symlinks=False)
+    except OSError:
+        return None
+    identity = f"{found.st_dev}:{found.st_ino}:{found.st_size}:{found.st_mtime_ns}"
+    with office.writing() as session:
+        query = select(Dropped).where(Dropped.team_id == place.team.id, Dropped.name == name)
+        row = session.scalar(query.where(Dropped.identity == identity))
+        if row is None:
+            row = Dropped(team_id=place.team.id, name=name, identity=identity, seen=office.clock(), state="seen")
+            session.add(row)
+            session.flush()
+    return row
+
+
+def _taken(office: Office, place: Place, row: Dropped) -> str | None:
+    """Make a submission of a file, copied and hashed first; None if it changed meanwhile: then it is another one."""
+    declared = declared_by(row.name, place.team.track)
+    copy = uploads.part(office, f"drop-{secrets.token_hex(16)}")
+    try:
+        stored = _copied(office, place, row, copy)
+        return None if stored is None else _accepted(office, place, row, declared, copy, stored)
+    finally:
+        copy.unlink(missing_ok=True)
+
+
+def _accepted(office: Office, place: Place, row: Dropped, declared: Declared, copy: Path, stored: Stored) -> str | None:
+    """The submission, if it is let in; only then is the copy kept."""
+    with office.writing() as session:
+        kept = session.get_one(Dropped, row.id, with_for_update=True)
+        if kept.state != "seen":
+            return None
+        dropper = Actor(place.pi, "drop")
+        made = accepting.accept(session, office, dropper, place.team.id, declared, stored, started=row.seen)
+        kept.state, kept.submission_id = "taken", made.id
+        office.files.keep(copy, stored)
+        return made.id
+
+
+def declared_by(name: str, track: str = "") -> Declared:
+    """What the name of a dropped file declares; only a full name says enough (M56).
+
+    >>> declared_by("Team_CLIR-primary-unconstrained-QUERY1-alpha_BASE-1A-DEV_20180115_120000.tgz").task
+    'CLIR'
+    """
+    found = parse_name(name)
+    if not isinstance(found, ArchiveName):
+        raise RefusedError(found, status=422)
+    if found.for_web:
+        fix = "use the full name: `basanite pack` makes it"
+        raise refused("M56", "this name does not say what is submitted", fix, status=422, found=name)
+    domains = found.sets if found.task == DOMAIN_TASK else ()
+    return Declared(
+        task=found.task,
+        label=found.label,
+        type=found.type,
+        language=found.language,
+        queryset="" if domains else "".join(found.sets),
+        dataset=(found.dataset,),
+        domains=domains,
+        track=track,
+        condition=found.condition,
+        name=name,
+    )
+
+
+def _copied(office: Office, place: Place, row: Dropped, copy: Path) -> Stored | None:
+    with _opened(row.name, place.folder, FILE) as file:
+        if file is None or not stat.S_ISREG(os.fstat(file).st_mode) or os.fstat(file).st_nlink != 1:
+            fix = "put a copy of the file itself there, no link, folder or device"
+            raise refused("X-12", "only regular files are taken", fix, status=422, found=row.name)
+        before = os.fstat(file)
+        _check_size(office, place, before.st_size)
+        stored = _written(copy, _pieces(file, before.st_size))
+        after = os.fstat(file)
+    same = (before.st_size, before.st_mtime_ns) == (after.st_size, after.st_mtime_ns)
+    return stored if same and stored.size == before.st_size else None
+
+
+def _written(copy: Path, pieces: Iterator[bytes]) -> Stored:
+    """Write a copy of our own, and say what is in it."""
+    copy.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    digest, size = hashlib.sha256(), 0
+    with room_needed(), copy.open("xb") as file:
+        for piece in pieces:
+            digest.update(piece)
+            size += file.write(piece)
+    return Stored(digest.hexdigest(), size)
+
+
+def _pieces(file: int, size: int) -> Iterator[bytes]:
+    """The content, and never more than the file was long: one that grows for ever must not fill our disk."""
+    left = size + 1
+    while left > 0 and (piece := os.read(file, min(PIECE, left))):
+        left -= len(piece)
+        yield piece
+
+
+def _check_size(office: Office, place: Place, size: int) -> None:
+    with office.reading() as session:
+        most = in_force(session, place.team.campaign_id).campaign.largest_upload
+    if size > most:
+        raise refused("P-11", f"the file has {size} bytes", f"at most {most} are taken", status=413)
+
+
+def _settle(office: Office, dropped_id: str, state: str, submission_id: str | None) -> None:
+    with office.writing() as session:
+        row = session.get_one(Dropped, dropped_id)
+        row.state, row.submission_id = state, submission_id or row.submission_id
+
+
+def _answer_decided(office: Office, place: Place) -> None:
+    """Say what became of submissions that were taken: problems of the invalid ones; scores never stand here."""
+    with office.reading() as session:
+        query = select(Dropped, Submission).join(Submission, Submission.id == Dropped.submission_id)
+        rows = session.execute(query.where(Dropped.team_id == place.team.id, Dropped.state == "taken")).all()
+    for row, submission in rows:
+        if submission.state == "invalid" and submission.problems_digest:
+            _answer(place, f"{row.name}.problems.json", json.loads(office.files.read(submission.problems_digest)))
+        if submission.state in ("invalid", "scored", "failed"):
+            _settle(office, row.id, "answered", None)
+
+
+def _receipt(office: Office, submission_id: str) -> bytes:
+    with office.reading() as session:
+        query = select(Receipt.content).where(Receipt.submission_id == submission_id, Receipt.kind == "intake")
+        return session.scalars(query).one()
+
+
+def _problems(refusal: RefusedError) -> dict[str, Any]:
+    return {"detail": str(refusal), "problems": [problem.as_dict() for problem in refusal.problems]}
+
+
+def _answer(place: Place, name: str, content: bytes | Mapping[str, Any]) -> None:
+    """Write an answer under its name at once or not at all; a folder of answers that is a link gets none."""
+    plain = content if isinstance(content, bytes) else (json.dumps(content, indent=1) + "\n").encode()
+    with suppress(FileExistsError):
+        os.mkdir(ANSWERS, 0o750, dir_fd=place.folder)
+    with _opened(ANSWERS, place.folder, FOLDER) as folder:
+        if folder is not None:
+            _write(folder, name, plain)
+
+
+def _write(folder: int, name: str, content: bytes) -> None:
+    fresh = f".{os.urandom(8).hex()}"
+    with open(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o640, dir_fd=folder), "wb") as file:
+        file.write(content)
+    try:
+        os.rename(fresh, name, src_dir_fd=folder, dst_dir_fd=folder)
+    except OSError:  # a name that is too long with its ending, or taken by a folder: there is no place for an answer
+        os.unlink(fresh, dir_fd=folder)

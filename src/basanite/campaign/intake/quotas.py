@@ -1,0 +1,226 @@
+"""What attempts cost: reserved when an upload starts, charged when valid, freed when not, refunded by our fault.
+
+Every count is made with the team's row locked, so that of two members who submit at the same instant with one attempt
+left exactly one gets it. Invalid attempts cost nothing, but have a cap of their own (M65, X-7).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+
+from sqlalchemy import ColumnElement, func, select, tuple_
+from sqlalchemy.orm import Session
+
+from basanite.campaign.model import calendar
+from basanite.campaign.model.calendar import Allowance
+from basanite.campaign.model.declared import Declared
+from basanite.campaign.model.plan import Campaign, Window
+from basanite.campaign.model.quotas import Account, Extras, Use, account
+from basanite.campaign.model.refusals import missing, refused
+from basanite.campaign.model.time import periods
+from basanite.campaign.model.time.zones import spelt
+from basanite.campaign.office import SYSTEM, Actor, Office
+from basanite.campaign.people.roles import require_organiser
+from basanite.campaign.store import events
+from basanite.campaign.store.plans import in_force
+from basanite.campaign.store.tables import Charge, Extra, Submission, Team
+
+COUNTED = ("reserved", "charged")
+INVALID, LAPSED = "invalid", "lapsed"
+"""Why an attempt was freed; only the first counts against the cap on invalid ones."""
+PAUSE = timedelta(hours=1)
+"""Beyond the cap one attempt is possible after this time."""
+SHORT_PAUSE = timedelta(minutes=1)
+"""When it is worth looking again for the verdicts of what is on its way."""
+
+
+def lock_team(session: Session, team_id: str) -> Team:
+    """A team whose attempts nobody else counts or changes before this transaction ends."""
+    team = session.get(Team, team_id, with_for_update=True, populate_existing=True)
+    if team is None:
+        raise missing("team")
+    return team
+
+
+def uses(session: Session, team_id: str, accounts: Iterable[Account]) -> list[Use]:
+    """The attempts that count in these accounts."""
+    query = select(Charge.key, Charge.period, Charge.task, Charge.type).where(
+        Charge.team_id == team_id,
+        tuple_(Charge.key, Charge.period).in_(_places(accounts)),
+        Charge.state.in_(COUNTED),
+    )
+    return [Use(*row) for row in session.execute(query)]
+
+
+def extras(session: Session, team_id: str, accounts: Iterable[Account]) -> Extras:
+    """Attempts given beyond the quota, in these accounts."""
+    query = select(Extra.key, Extra.period, func.sum(Extra.count)).where(
+        Extra.team_id == team_id, tuple_(Extra.key, Extra.period).in_(_places(accounts))
+    )
+    return {
+        (key, period): int(count) for key, period, count in session.execute(query.group_by(Extra.key, Extra.period))
+    }
+
+
+def _places(accounts: Iterable[Account]) -> list[tuple[str, str]]:
+    return sorted({(one.key, one.period) for one in accounts})
+
+
+def allowances(session: Session, office: Office, campaign: Campaign, team_id: str) -> tuple[Allowance, ...]:
+    """What a team may submit now, and how often."""
+    team = session.get(Team, team_id)
+    if team is None:
+        raise missing("team")
+    now = in_force(session, team.campaign_id).now(office.clock())
+    track = team.track or None
+    accounts = [one.account for one in calendar.allowances(campaign, now, track=track)]
+    used, more = uses(session, team_id, accounts), extras(session, team_id, accounts)
+    return calendar.allowances(campaign, now, used, more, track)
+
+
+def reserve(
+    session: Session, campaign: Campaign, window: Window, team_id: str, declared: Declared, now: datetime
+) -> Charge:
+    """Take one attempt of a team, whose row the caller has locked; refused if none is left (M64, M66, M67)."""
+    check_invalid(session, campaign, team_id, now)
+    place = account(campaign, window, declared.task, declared.language, declared.track, now)
+    used, more = uses(session, team_id, [place]), extras(session, team_id, [place])
+    calendar.check_quota(campaign, window, declared, now, used, extras=more)
+    charge = Charge(
+        team_id=team_id,
+        key=place.key,
+        period=place.period,
+        type=declared.type,
+        task=declared.task,
+        state="reserved",
+        at=now,
+    )
+    session.add(charge)
+    session.flush()
+    return charge
+
+
+def check_invalid(session: Session, campaign: Campaign, team_id: str, now: datetime) -> None:
+    """Refuse a team that has used up its invalid attempts of today and made one within the last hour (X-7).
+
+    What has no verdict yet may turn out invalid, so it counts too: attempts side by side get no team past its cap.
+    """
+    today, cap = periods.day(now, campaign.zone), max(campaign.invalid_per_day, 1)
+    query = select(func.count(), func.max(Charge.at)).where(
+        Charge.team_id == team_id, Charge.state == "freed", Charge.reason == INVALID, Charge.at >= today.begins
+    )
+    count, last = session.execute(query).one()
+    unsettled = select(func.count()).where(Charge.team_id == team_id, Charge.state == "reserved")
+    pending = session.scalar(unsettled) or 0
+    if pending and count + pending >= cap:
+        message = f"{count} invalid submissions today, and {pending} more without a verdict: {cap} may be invalid a day"
+        fix = "wait until what is on its way has been checked, then try again"
+        raise refused("X-7", message, fix, status=429, retry_at=now + SHORT_PAUSE)
+    if count < cap or now >= last + PAUSE:
+        return
+    again = min(last + PAUSE, today.ends)
+    message = f"{count} invalid submissions today, and the last less than an hour ago"
+    fix = f"check the file with `basanite validate`, and try again after {spelt(again, campaign.zone)}"
+    raise refused("X-7", message, fix, status=429, retry_at=again)
+
+
+def charge(session: Session, office: Office, submission: Submission) -> Charge | None:
+    """A submission was found valid: its attempt is spent."""
+    return _settle(session, office, Charge.submission_id == submission.id, "charged", "", of=("reserved",))
+
+
+def free(session: Session, office: Office, submission: Submission, reason: str = INVALID) -> Charge | None:
+    """A submission was found invalid: it costs nothing, and counts against the cap on invalid ones (M65)."""
+    return _settle(session, office, Charge.submission_id == submission.id, "freed", reason, of=("reserved",))
+
+
+def free_upload(session: Session, office: Office, upload_id: str, reason: str = LAPSED) -> Charge | None:
+    """An upload came to nothing: its attempt is free again (X-2)."""
+    return _settle(session, office, Charge.upload_id == upload_id, "freed", reason, of=("reserved",))
+
+
+def refund(
+    session: Session, office: Office, submission: Submission, *, reason: str, actor: Actor = SYSTEM
+) -> Charge | None:
+    """Give an attempt back: by our fault, or because an organiser says so; giving it back twice changes nothing."""
+    if actor != SYSTEM:
+        require_organiser(session, actor, submission.campaign_id)
+    given = _settle(session, office, Charge.submission_id == submission.id, "refunded", reason, of=COUNTED)
+    if given is not None:
+        data = {"charge": given.id, "reason": reason}
+        _log(session, office, actor, "quota.refunded", submission.id, submission.campaign_id, **data)
+    return given
+
+
+def _settle(
+    session: Session, office: Office, which: ColumnElement[bool], state: str, reason: str, *, of: tuple[str, ...]
+) -> Charge | None:
+    """Change the state of an attempt with its team locked; None if it is not in one of the states any more."""
+    team_id = session.scalar(select(Charge.team_id).where(which))
+    if team_id is None:
+        return None
+    team = lock_team(session, team_id)
+    row = session.scalars(select(Charge).where(which).execution_options(populate_existing=True)).one()
+    if row.state not in of:
+        return None
+    row.state, row.reason = state, reason
+    row.at = in_force(session, team.campaign_id).now(office.clock())
+    session.flush()
+    return row
+
+
+def give_extra(
+    session: Session,
+    office: Office,
+    actor: Actor,
+    team_id: str,
+    window_id: str,
+    count: int,
+    *,
+    reason: str,
+    task: str = "",
+    language: str = "",
+) -> Extra:
+    """Give a team attempts beyond the quota in the current period of a window, with a reason that it sees."""
+    team = lock_team(session, team_id)
+    require_organiser(session, actor, team.campaign_id)
+    plan = in_force(session, team.campaign_id)
+    if not 1 <= count <= 1000 or not reason.strip():
+        raise refused("M64", "extra attempts need a number and a reason", "give 1 to 1000, and say why", status=422)
+    place = _place(plan.campaign, window_id, team, task, language, plan.now(office.clock()))
+    row = Extra(
+        team_id=team_id,
+        key=place.key,
+        period=place.period,
+        count=count,
+        reason=reason,
+        by=actor.id,
+        at=office.clock(),
+    )
+    session.add(row)
+    session.flush()
+    data = {"team": team_id, "window": window_id, "count": count, "reason": reason, "period": place.period}
+    _log(session, office, actor, "quota.extra", row.id, team.campaign_id, **data)
+    return row
+
+
+def _place(campaign: Campaign, window_id: str, team: Team, task: str, language: str, now: datetime) -> Account:
+    """The account of a window that is meant; task and language may be left out where there is only one."""
+    window = next((one for one in campaign.windows if one.id == window_id), None)
+    if window is None:
+        known = ", ".join(one.id for one in campaign.windows)
+        raise refused("M62", f"the plan has no window {window_id!r}", f"one of: {known}", status=404)
+    done = calendar.completed(campaign, window, Declared(task or window.tasks[0], "x", language=language))
+    languages = window.languages or campaign.languages
+    if (not task and len(window.tasks) > 1) or (not done.language and len(languages) > 1):
+        words = f"tasks {', '.join(window.tasks)}; languages {', '.join(languages)}"
+        raise refused("M62", "the window counts several things apart", f"say task and language: {words}", status=422)
+    moment = min(max(now, window.opens.utc), window.closes.utc - timedelta(microseconds=1))
+    return account(campaign, window, done.task, done.language, team.track or done.track, moment)
+
+
+def _log(
+    session: Session, office: Office, actor: Actor, kind: str, subject: str, campaign_id: str, **data: object
+) -> None:
+    events.record(session, kind, at=office.clock(), actor=actor.id, subject=subject, campaign_id=campaign_id, data=data)

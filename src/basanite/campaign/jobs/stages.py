@@ -1,0 +1,321 @@
+"""The stages of a submission: validate, score and analyse, receipt; each can be killed anywhere and done again.
+
+A stage looks at the database first and does only what is not there yet; what it changes, it changes in one transaction
+with the submission's row locked. Every run of a child is counted before it starts, so whatever kills it, a submission
+ends after `limits.tries` runs of each stage: with a verdict, or `failed` by our fault, refunded and said so.
+
+Whose fault: the file's, if reading it goes over a limit of time or memory (it is then invalid under X-8, and costs what
+an invalid one costs); ours, if the child crashes, cannot start, or goes over a limit after the file was read.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Final, Literal, TypeVar
+
+from sqlalchemy import select
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.orm import Session
+
+from basanite.campaign.intake import quotas
+from basanite.campaign.intake.similarity import note_members
+from basanite.campaign.jobs.material import Material, NoReferenceError, material, order
+from basanite.campaign.jobs.running import Outcome, carried_out
+from basanite.campaign.notices.sending import tell
+from basanite.campaign.office import SYSTEM, Office
+from basanite.campaign.store import events
+from basanite.campaign.store.plans import in_force
+from basanite.campaign.store.tables import Adoption, Reference, Result, Submission
+from basanite.errors import BasaniteError
+from basanite.harness.sandbox.running import NoSandboxError
+from basanite.problems import Findings, Problem
+from basanite.reports import json_output
+
+Stage = Literal["validating", "scoring"]
+Seen = TypeVar("Seen")
+FINAL: Final = ("invalid", "scored", "failed")
+UNDER_WAY: Final = ("received", "validating", "scoring")
+BEFORE: Final = {"validating": ("received", "validating"), "scoring": ("scoring",)}
+KILLED: Final = "the work was interrupted each time"
+OVERTAKEN: Final = "overtaken"
+"""What a run comes to whose reference was replaced before its result could be adopted."""
+UNUSABLE: Final = "the reference or the settings of this window cannot be used"
+LONGEST_PAUSE: Final = 60.0
+log = logging.getLogger("basanite.jobs")
+
+
+class FaultError(BasaniteError):
+    """A run of a stage came to nothing by our fault, in words for the team."""
+
+
+@dataclass(frozen=True)
+class Try:
+    """One run of a stage that may begin, and the how manieth it is."""
+
+    submission: Submission
+    number: int
+
+
+@dataclass(frozen=True)
+class Written:
+    """The files that scoring wrote, by their digests: the result, and the data of its charts if it has any."""
+
+    digest: str
+    figures: str | None = None
+
+
+def validate(office: Office, submission_id: str) -> dict[str, Any]:
+    """Find out whether a submission is valid; gives its state and, if it was scored in the same run, its result:
+    the digest of what was written, and the key of all that went into it.
+
+    In blind windows validating and scoring are two runs: when a team learns that its submission is valid depends on
+    nothing that scoring does (M68).
+    """
+    while True:
+        begun = begin(office, submission_id, "validating")
+        if isinstance(begun, str):
+            return {"state": begun, "result": None}
+        verdict = _tried(office, begun, _validated)
+        if verdict is not None:
+            return verdict
+        pause(office, begun.number)
+
+
+def score(office: Office, submission_id: str, result: Mapping[str, str] | None = None) -> str:
+    """Score a valid submission, or keep the result that it has been given already; gives its state.
+
+    If another version of the truth came to hold meanwhile, it is scored again with that one, and no try is counted.
+    """
+    while True:
+        begun = begin(office, submission_id, "scoring")
+        if isinstance(begun, str):
+            return begun
+        state = _tried(office, begun, partial(_scored, result=result))
+        if state is None:
+            pause(office, begun.number)
+        elif state != OVERTAKEN:
+            return state
+
+
+def begin(office: Office, submission_id: str, stage: Stage) -> Try | str:
+    """Count a run of a stage before it starts; gives the state instead if the stage is over, or all tries are."""
+    with office.writing() as session:
+        row = locked(session, submission_id)
+        if row.state not in BEFORE[stage]:
+            return row.state
+        if row.tries >= office.settings.limits.tries:
+            fail(session, office, row, row.fault or KILLED)
+            return row.state
+        row.tries += 1
+        if row.state != stage:
+            _move(session, office, row, stage)
+    return Try(row, row.tries)
+
+
+def locked(session: Session, submission_id: str) -> Submission:
+    """A submission that nobody else changes before this transaction ends; its team is locked first, as everywhere."""
+    quotas.lock_team(session, session.get_one(Submission, submission_id).team_id)
+    return session.get_one(Submission, submission_id, with_for_update=True, populate_existing=True)
+
+
+def _move(session: Session, office: Office, row: Submission, state: str) -> None:
+    row.state, row.state_at = state, in_force(session, row.campaign_id).now(office.clock())
+
+
+def pause(office: Office, number: int) -> None:
+    """Wait before something is tried again, longer each time."""
+    time.sleep(min(office.settings.limits.pause_seconds * 2 ** (number - 1), LONGEST_PAUSE))
+
+
+def _tried(office: Office, begun: Try, work: Callable[[Office, Try, Material], Seen]) -> Seen | None:
+    """Do a run of a stage; None if it is to be tried again, by a fault of ours that is written down.
+
+    Whatever is raised here is our fault, a mistake in our code included: the submission must end all the same.
+    """
+    try:
+        with office.reading() as session:
+            used = material(session, office, session.get_one(Submission, begun.submission.id))
+        return work(office, begun, used)
+    except (FaultError, NoReferenceError) as error:
+        fault = str(error)
+    except NoSandboxError:
+        fault = "no limited process could be made"
+    except Exception as error:
+        log.exception("submission %s: a run of a stage failed", begun.submission.id)
+        fault = _words(error)
+    _note(office, begun.submission.id, fault)
+    return None
+
+
+def _words(error: Exception) -> str:
+    """What went wrong, for the team: nothing of any path, query or file."""
+    if isinstance(error, OSError):
+        return "the disk of the server could not be written"
+    return "the database was not there" if isinstance(error, SQLAlchemyError) else "a mistake in the server"
+
+
+def _note(office: Office, submission_id: str, fault: str) -> None:
+    with office.writing() as session:
+        row = locked(session, submission_id)
+        if row.state not in FINAL:
+            row.fault = fault
+
+
+def _validated(office: Office, begun: Try, used: Material) -> dict[str, Any]:
+    """Run a validating child; the first time, where nothing is blind, it scores as well."""
+    together = not used.blind and begun.number == 1
+    with carried_out(office, order(office, "examine" if together else "validate", begun.submission, used)) as outcome:
+        problems = outcome.path("problems.json") if outcome.good else None
+        if problems is not None:
+            return _judged(office, begun, used, outcome, problems)
+        if outcome.overran and not outcome.checked:
+            digest = office.files.put(_too_much(office, begun, outcome.overran)).digest
+            return {"state": _end_validation(office, begun, digest, valid=False), "result": None}
+        raise FaultError(outcome.fault)
+
+
+def _judged(office: Office, begun: Try, used: Material, outcome: Outcome, problems: Path) -> dict[str, Any]:
+    found = json.loads(problems.read_bytes())
+    if any(one["where"] != "submission" and one["severity"] == "reject" for one in found["problems"]):
+        raise FaultError(UNUSABLE)
+    result = outcome.path("result.json")
+    scored = None if result is None else _scored_with(used, begun.submission, taken(office, outcome, result))
+    members = outcome.path("members.json")
+    kept = json.loads(members.read_bytes()) if members is not None and found["valid"] else ()
+    state = _end_validation(office, begun, office.files.take(problems).digest, valid=found["valid"], members=kept)
+    return {"state": state, "result": scored}
+
+
+def _scored_with(used: Material, submission: Submission, written: Written) -> dict[str, str]:
+    figures = {"figures": written.figures} if written.figures else {}
+    return {"digest": written.digest, "key": used.key(submission), **figures}
+
+
+def taken(office: Office, outcome: Outcome, result: Path) -> Written:
+    """Keep the files of a result."""
+    figures = outcome.path("figures.json")
+    return Written(office.files.take(result).digest, office.files.take(figures).digest if figures else None)
+
+
+def _too_much(office: Office, begun: Try, limit: str) -> bytes:
+    """The problems of a file that could not be read within the limits, as `validate --json` writes them."""
+    limits, name = office.settings.limits, begun.submission.name
+    most = {"time": f"{limits.seconds:g} s", "memory": f"{limits.memory // 2**20} MiB"}.get(limit, "what is allowed")
+    message = f"reading it went over the limit on {limit} ({most})"
+    findings = Findings()
+    findings.add(Problem("X-8", name, None, None, message, "check it at home with `basanite validate`"))
+    return json_output.dumps(findings.as_dict(begun.submission.task.lower())).encode()
+
+
+def _end_validation(office: Office, begun: Try, problems: str, *, valid: bool, members: Sequence[str] = ()) -> str:
+    """Write the verdict once, with what it costs and whom it is told; gives the state that then holds."""
+    with office.writing() as session:
+        row = locked(session, begun.submission.id)
+        if row.state != "validating":
+            return row.state
+        row.problems_digest, row.fault = problems, ""
+        row.tries = 0 if valid else row.tries
+        _move(session, office, row, "scoring" if valid else "invalid")
+        (quotas.charge if valid else quotas.free)(session, office, row)
+        note_members(session, row, members)
+        _say(session, office, row, "valid" if valid else "invalid")
+        return row.state
+
+
+def _scored(office: Office, begun: Try, used: Material, result: Mapping[str, str] | None) -> str:
+    """Adopt what was computed with the same material already, or compute it."""
+    if result and result["key"] == used.key(begun.submission) and office.files.has(result["digest"]):
+        return adopt(office, begun, used, Written(result["digest"], result.get("figures")))
+    with carried_out(office, order(office, "score", begun.submission, used)) as outcome:
+        written = outcome.path("result.json") if outcome.good else None
+        if written is None:
+            raise FaultError(outcome.fault)
+        return adopt(office, begun, used, taken(office, outcome, written))
+
+
+def adopt(office: Office, begun: Try, used: Material, written: Written) -> str:
+    """Keep a result once under its key, and let it hold for its submission once.
+
+    The reference is held until the end: whoever applies a re-scoring waits, and then finds this submission scored.
+    """
+    with office.writing() as session:
+        row = locked(session, begun.submission.id)
+        if row.state != "scoring":
+            return row.state
+        if not _still_holds(session, used.reference):
+            row.tries -= 1
+            return OVERTAKEN
+        key = keep(session, office, row, used, written)
+        if session.scalar(select(Adoption.sequence).where(Adoption.submission_id == row.id).limit(1)) is None:
+            session.add(Adoption(submission_id=row.id, result_key=key, batch_id=None, at=office.clock()))
+        _move(session, office, row, "scored")
+        row.fault, row.unsigned = "", True
+        _record(session, office, row, "scored", result=key)
+        if not used.blind:
+            _tell(session, office, row, "result_there")
+        return row.state
+
+
+def _still_holds(session: Session, reference: Reference) -> bool:
+    row = session.get_one(Reference, reference.id, with_for_update={"read": True}, populate_existing=True)
+    return row.state == "active"
+
+
+def keep(session: Session, office: Office, row: Submission, material: Material, written: Written) -> str:
+    """Keep a result under the key of all that went in; one that is there stays as it is."""
+    key = material.key(row)
+    if session.get(Result, key) is None:
+        result = json.loads(office.files.read(written.digest))
+        primary = result["values"].get(result["primary"], {}).get("value")
+        session.add(
+            Result(
+                key=key,
+                submission_id=row.id,
+                reference_id=material.reference.id,
+                digest=written.digest,
+                figures=written.figures,
+                primary=primary,
+                settings=result["settings"],
+                software=material.software,
+                plan_version=material.plan_version,
+                at=office.clock(),
+            )
+        )
+        session.flush()
+    return key
+
+
+def fail(session: Session, office: Office, row: Submission, fault: str) -> None:
+    """End a submission by our fault: said to its team, and given back."""
+    _move(session, office, row, "failed")
+    row.fault = fault
+    quotas.refund(session, office, row, reason=f"our fault: {fault}")
+    _say(session, office, row, "failed")
+
+
+def _say(session: Session, office: Office, row: Submission, what: str) -> None:
+    _record(session, office, row, what)
+    _tell(session, office, row, f"submission_{what}")
+
+
+def _record(session: Session, office: Office, row: Submission, what: str, **data: str) -> None:
+    events.record(
+        session,
+        f"submission.{what}",
+        at=office.clock(),
+        actor=SYSTEM.id,
+        subject=row.id,
+        campaign_id=row.campaign_id,
+        data=data,
+    )
+
+
+def _tell(session: Session, office: Office, row: Submission, template: str) -> None:
+    data = {"submission": row.id, "number": row.number, "window": row.window}
+    tell(session, office, template, persons=(row.person_id,), campaign_id=row.campaign_id, data=data, once=row.id)

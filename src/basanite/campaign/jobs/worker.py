@@ -1,0 +1,134 @@
+"""A worker: runs jobs, gives signs of life, takes over from the dead, and looks after what is due.
+
+Used by `basanite worker` in processes of their own, and by `basanite serve` in its own process. Each duty is done by
+whoever comes first and again at the next round: done twice, it changes nothing.
+"""
+
+from __future__ import annotations
+
+import logging
+import shutil
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from importlib import import_module
+from typing import Final
+
+from basanite.campaign.jobs import pulse
+from basanite.campaign.jobs.engine import Running, launched
+from basanite.campaign.jobs.queue import client
+from basanite.campaign.office import Office, utc_now
+
+Duty = Callable[[Office], object]
+DUTIES: Final = "basanite.campaign.duties"
+"""Where the duties are listed: they call on parts of a campaign that build on jobs, so they are looked up by name."""
+PATIENCE: Final = 10
+"""Seconds that jobs get to end when a worker is stopped; what is left then, others do."""
+SCRATCH_HOURS: Final = 24
+log = logging.getLogger("basanite.jobs")
+
+
+def run(office: Office, stop: threading.Event, duties: Sequence[Duty] | None = None) -> None:
+    """Work until `stop` is set."""
+    with running(office, duties):
+        stop.wait()
+
+
+@contextmanager
+def running(office: Office, duties: Sequence[Duty] | None = None) -> Iterator[Running]:
+    """Work beside the block, and stop in good order at its end."""
+    with launched(office, patience=PATIENCE) as engine:
+        pulse.begin(engine, utc_now())
+        rounds = [
+            _Rounds("pulse", office.settings.limits.silent_seconds / pulse.BEATS, _Pulse(engine)),
+            _Rounds("duties", office.settings.limits.duty_seconds, _Duties(engine, _known(duties))),
+        ]
+        try:
+            yield engine
+        finally:
+            for one in rounds:
+                one.stop()
+            pulse.end(engine, utc_now())
+
+
+def until_idle(office: Office, seconds: float) -> int:
+    """Wait until no job is left, or the time is over; gives how many are left."""
+    end = time.monotonic() + seconds
+    while (left := pulse.jobs_left(client(office))) and time.monotonic() < end:
+        time.sleep(min(office.settings.limits.poll_seconds, 0.2))
+    see_to(office, _known(None))
+    return left
+
+
+def see_to(office: Office, duties: Sequence[Duty]) -> None:
+    """Do everything that is due; a duty that goes wrong does not keep the others from being done."""
+    for duty in duties:
+        try:
+            duty(office)
+        except Exception:
+            log.exception("a duty of the worker failed and is done again: %s", getattr(duty, "__name__", duty))
+
+
+def _known(duties: Sequence[Duty] | None) -> Sequence[Duty]:
+    if duties is not None:
+        return duties
+    known: Sequence[Duty] = import_module(DUTIES).all_duties()
+    return known
+
+
+class _Pulse:
+    """A sign of life; then the dead are looked for."""
+
+    def __init__(self, engine: Running) -> None:
+        self.engine, self.suspected = engine, set[str]()
+
+    def __call__(self) -> None:
+        now = utc_now()
+        pulse.beat(self.engine, now)
+        for job in pulse.take_over(self.engine, now):
+            log.warning("job %s was taken over from a worker that is gone", job)
+        self.suspected = pulse.lost_here(self.engine, self.suspected)
+
+
+class _Duties:
+    """Everything that is due now and then."""
+
+    def __init__(self, engine: Running, duties: Sequence[Duty]) -> None:
+        self.engine, self.duties = engine, duties
+
+    def __call__(self) -> None:
+        for job in pulse.restart_stranded(self.engine):
+            log.warning("job %s was begun again", job)
+        sweep(self.engine.office)
+        see_to(self.engine.office, self.duties)
+
+
+class _Rounds:
+    """A thread that does something again and again until it is stopped."""
+
+    def __init__(self, name: str, seconds: float, work: Callable[[], None]) -> None:
+        self.seconds, self.work, self.stopped = seconds, work, threading.Event()
+        self.thread = threading.Thread(target=self._go_round, name=f"basanite-{name}", daemon=True)
+        self.thread.start()
+
+    def _go_round(self) -> None:
+        while not self.stopped.wait(self.seconds):
+            try:
+                self.work()
+            except Exception:
+                log.exception("%s failed and is done again", self.thread.name)
+
+    def stop(self) -> None:
+        """Stop after the round that is on."""
+        self.stopped.set()
+        self.thread.join(30)
+
+
+def sweep(office: Office) -> None:
+    """Throw away what children of killed workers left behind."""
+    scratch = office.settings.data / "scratch"
+    oldest = time.time() - 3600 * SCRATCH_HOURS - office.settings.limits.seconds
+    for folder in scratch.iterdir() if scratch.is_dir() else ():
+        if folder.stat().st_mtime < oldest:
+            shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,1 @@
+"""Results with everything left out that their viewer may not see."""

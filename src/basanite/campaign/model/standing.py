@@ -1,0 +1,116 @@
+"""How a submission stands (P-23), which of a team's runs speaks for it (C46, M78), and who is left out of a board."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final, Literal
+
+from basanite.campaign.model.plan import Window
+from basanite.campaign.model.refusals import problem, refused
+from basanite.campaign.model.time.zones import spelt
+from basanite.problems import Problem
+
+Standing = Literal["on time", "late", "withdrawn", "disqualified", "baseline"]
+STANDINGS: Final = ("on time", "late", "withdrawn", "disqualified", "baseline")
+
+
+def standing(window: Window, started: datetime, received: datetime) -> Standing:
+    """On time if it was whole before the window closed, or began before and took no longer than the grace (X-2)."""
+    if received < window.closes.utc:
+        return "on time"
+    in_time = started < window.closes.utc and received - started <= window.transfer_grace
+    return "on time" if in_time else "late"
+
+
+@dataclass(frozen=True)
+class Run:
+    """A submission as boards look at it."""
+
+    id: str
+    team: str
+    type: str
+    task: str
+    state: str = "scored"
+    standing: str = "on time"
+    admitted: bool = False
+    described: bool = True
+    designated: bool = False
+    """Whether an organiser made it the team's primary, with a reason (C46)."""
+
+    @property
+    def ranked(self) -> bool:
+        """Whether it may stand in ranks, groups and test families (P-23)."""
+        return self.standing == "on time" or (self.standing == "late" and self.admitted)
+
+
+@dataclass(frozen=True)
+class Compared:
+    """Who is compared, the baselines beside them, and how many are neither, by reason."""
+
+    runs: tuple[Run, ...]
+    baselines: tuple[Run, ...]
+    """Shown and marked, outside of ranks, groups and test families (P-23)."""
+    left_out: Mapping[str, int]
+
+
+def compared(runs: Iterable[Run], teams: Iterable[str] = ()) -> Compared:
+    """The primaries that stand beside each other; who has none, or is late or withdrawn, is counted by reason."""
+    kept: list[Run] = []
+    baselines: list[Run] = []
+    reasons = Counter[str]()
+    every = tuple(runs)
+    for run in every:
+        reason = _why_not(run)
+        if reason == "":
+            (baselines if run.standing == "baseline" else kept).append(run)
+        elif reason != "contrastive":
+            reasons[reason] += 1
+    having = {run.team for run in every if _speaks(run)}
+    reasons["no primary"] += len(set(teams) - having)
+    return Compared(
+        tuple(kept), tuple(baselines), {reason: count for reason, count in sorted(reasons.items()) if count}
+    )
+
+
+def _speaks(run: Run) -> bool:
+    return run.type == "primary" or run.designated or run.standing == "baseline"
+
+
+def _why_not(run: Run) -> str:
+    """Why a run is not on the board; "" if it is."""
+    if not _speaks(run):
+        return "contrastive"
+    if not run.ranked and run.standing != "baseline":
+        return run.standing
+    if run.state != "scored":
+        return "not scored"
+    return "" if run.described else "description incomplete"
+
+
+def missing_primary(window: Window, runs: Sequence[Run], now: datetime, zone: str) -> Problem | None:
+    """The warning to a team that has submitted and named no primary: while open, and once it is too late (C46)."""
+    mine = [run for run in runs if run.state not in ("invalid", "failed") and run.standing != "withdrawn"]
+    if not mine or any(_speaks(run) for run in mine) or window.kind != "evaluation" or now < window.opens.utc:
+        return None
+    if now < window.closes.utc:
+        fix = f"submit your primary before {spelt(window.closes.utc, zone)}"
+        return problem("C46", f"no primary submission in {window.title!r} yet", fix)
+    fix = "ask the organiser to designate one, with a reason"
+    return problem("C46", f"no primary submission in {window.title!r}: not compared across teams", fix)
+
+
+def designate(window: Window, runs: Sequence[Run], chosen: str, reason: str, now: datetime) -> Run:
+    """The run that an organiser makes a team's primary after closing; refused without a reason or need (C46)."""
+    run = {run.id: run for run in runs}.get(chosen)
+    if run is None:
+        raise refused("C46", "this team has no such submission", "choose one of the team's own", status=404)
+    if now < window.closes.utc:
+        raise refused("C46", "the window is still open", "let the team submit its primary itself")
+    if any(_speaks(other) and other.standing != "withdrawn" for other in runs):
+        raise refused("C46", "the team has a primary", "withdraw or disqualify that one first")
+    if run.state != "scored" or not reason.strip():
+        raise refused("C46", "a designation takes a scored run and a reason", "say why (--reason)", status=422)
+    return run

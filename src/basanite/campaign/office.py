@@ -1,0 +1,85 @@
+"""Where the work of a season is done: database, files, secrets, clock and settings in one value that is handed on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Self
+
+from sqlalchemy.orm import Session
+
+from basanite.campaign.sealing import Lock
+from basanite.campaign.settings import Settings
+from basanite.campaign.store.database import Database
+from basanite.campaign.store.files import Files
+from basanite.campaign.store.vault import Vault
+
+Clock = Callable[[], datetime]
+
+
+def utc_now() -> datetime:
+    """The time on this machine, in UTC."""
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True)
+class Actor:
+    """Who does something: a person, the system, or somebody at the machine's own command line."""
+
+    id: str
+    """A person id, `system`, or `command`."""
+    door: str = "web"
+    """`web`, `api`, `command`, `drop`."""
+
+
+SYSTEM = Actor("system", "system")
+COMMAND = Actor("command", "command")
+
+
+@dataclass(frozen=True)
+class Office:
+    """Everything that an act needs besides its own arguments."""
+
+    settings: Settings
+    database: Database
+    files: Files
+    """Submissions, problems, results, pack files: by content."""
+    sealed: Files
+    """References and what belongs to them; read by scoring alone."""
+    vault: Vault
+    clock: Clock = utc_now
+
+    @classmethod
+    def open(cls, settings: Settings, clock: Clock = utc_now) -> Self:
+        """The office that the settings describe; nothing is made on disk but the data folder."""
+        settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
+        vault = Vault(settings.vault_folder)
+        return cls(
+            settings,
+            Database(settings.database_url),
+            Files(settings.data / "files"),
+            Files(settings.data / "sealed", lock_of_references(settings, vault)),
+            vault,
+            clock,
+        )
+
+    def reading(self) -> AbstractContextManager[Session]:
+        """A session that changes nothing."""
+        return self.database.reading()
+
+    def writing(self) -> AbstractContextManager[Session]:
+        """A session whose changes are all kept or none."""
+        return self.database.writing()
+
+    def close(self) -> None:
+        """Give all connections back."""
+        self.database.close()
+
+
+def lock_of_references(settings: Settings, vault: Vault) -> Lock | None:
+    """What references are encrypted with on disk; without the setting, what was encrypted before stays readable."""
+    if settings.encrypt_references or "files" in vault.names("references"):
+        return Lock(vault.secret("references", "files"))
+    return None

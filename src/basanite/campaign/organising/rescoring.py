@@ -1,0 +1,276 @@
+"""Re-scoring as a batch that is looked at first: nothing on any board changes before it is applied.
+
+A batch scores every submission of one place against a version of the truth, by the same jobs as ever, and stores each
+result under its key. What would change, and who would move in rank, is shown; then the batch is applied (the new
+version holds, results are adopted, receipts superseded, teams told) or cancelled. History keeps both results.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable, Mapping, Sequence
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from basanite.campaign.jobs.material import material
+from basanite.campaign.jobs.queue import enqueue
+from basanite.campaign.model.refusals import refused
+from basanite.campaign.office import Actor, Office
+from basanite.campaign.organising import approvals, plans, references, telling
+from basanite.campaign.people.roles import check_second, require_organiser
+from basanite.campaign.results.adopted import adopt, adopted
+from basanite.campaign.store import events
+from basanite.campaign.store.tables import Batch, BatchItem, Reference, Result, Submission
+
+SCORED = ("scored", "failed")
+"""States of submissions that a new version of the truth touches; what is on its way is scored with what holds."""
+DONE = ("scored", "invalid", "failed")
+
+
+def preview(
+    session: Session, office: Office, actor: Actor, reference_id: str, *, reason: str, appeal_id: str | None = None
+) -> Batch:
+    """Begin a batch: every submission of the reference's place is scored against it, and nothing changes yet."""
+    reference = _reference(session, reference_id)
+    require_organiser(session, actor, reference.campaign_id)
+    _check_begin(session, reference, reason)
+    batch = Batch(
+        campaign_id=reference.campaign_id,
+        reference_id=reference.id,
+        reason=reason,
+        state="running",
+        appeal_id=appeal_id,
+        by=actor.id,
+        made=office.clock(),
+    )
+    session.add(batch)
+    session.flush()
+    count = _add_items(session, office, batch, affected(session, reference))
+    _log(session, office, actor, batch, "previewed", submissions=count)
+    settle(session, batch)
+    return batch
+
+
+def affected(session: Session, reference: Reference) -> tuple[Submission, ...]:
+    """Every submission that was scored for the place of a reference, whatever its standing: history needs all."""
+    question = select(Submission).where(
+        Submission.campaign_id == reference.campaign_id,
+        Submission.task == reference.task,
+        Submission.language == reference.language,
+        Submission.queryset == reference.queryset,
+        Submission.dataset == reference.dataset,
+        Submission.state.in_(SCORED),
+    )
+    return tuple(session.scalars(question.order_by(Submission.received, Submission.id)))
+
+
+def settle(session: Session, batch: Batch) -> bool:
+    """Whether all of a running batch is computed; it is then ready to be applied or cancelled."""
+    if batch.state == "running" and not _states(session, batch, ("waiting",)):
+        batch.state = "ready"
+        session.flush()
+    return batch.state == "ready"
+
+
+def find(session: Session, batch_id: str) -> Batch:
+    """The batch of an id, locked for whoever decides about it."""
+    batch = session.get(Batch, batch_id, with_for_update=True)
+    if batch is None:
+        raise refused("P-7", f"there is no re-scoring {batch_id}", "list them", status=404)
+    return batch
+
+
+def batches(session: Session, campaign_id: str) -> tuple[Batch, ...]:
+    """All re-scorings of a campaign, oldest first."""
+    return tuple(session.scalars(select(Batch).where(Batch.campaign_id == campaign_id).order_by(Batch.made, Batch.id)))
+
+
+def items(session: Session, batch: Batch) -> tuple[BatchItem, ...]:
+    """The submissions of a batch."""
+    return tuple(session.scalars(select(BatchItem).where(BatchItem.batch_id == batch.id).order_by(BatchItem.id)))
+
+
+def apply(session: Session, office: Office, actor: Actor, batch_id: str, *, seconded_by: str | None = None) -> Batch:
+    """Let the new version and its results hold: from this moment on, everywhere at once."""
+    batch = find(session, batch_id)
+    require_organiser(session, actor, batch.campaign_id)
+    reference = _reference(session, batch.reference_id)
+    _check_second(session, actor, batch, reference, seconded_by)
+    old = references.held_back(session, reference)
+    _check_ready(session, office, batch, reference)
+    _put_in_force(session, office, actor, old, reference, seconded_by)
+    changed = _adopt_all(session, office, batch)
+    batch.state, batch.ended, batch.seconded_by = "applied", office.clock(), seconded_by
+    _log(session, office, actor, batch, "applied", submissions=len(changed))
+    telling.rescored(session, office, batch, changed)
+    return batch
+
+
+def cancel(session: Session, office: Office, actor: Actor, batch_id: str) -> Batch:
+    """Leave everything as it is; a version that was only proposed is refused, and what was computed stays unused."""
+    batch = find(session, batch_id)
+    require_organiser(session, actor, batch.campaign_id)
+    _check_open(batch)
+    reference = _reference(session, batch.reference_id)
+    if reference.state == "proposed":
+        reference.state = "refused"
+        references.log(session, office, actor, reference, "refused")
+    batch.state, batch.ended = "cancelled", office.clock()
+    _log(session, office, actor, batch, "cancelled")
+    return batch
+
+
+def _reference(session: Session, reference_id: str | None) -> Reference:
+    reference = None if reference_id is None else session.get(Reference, reference_id)
+    if reference is None:
+        raise refused("P-7", f"there is no reference {reference_id}", "list the references", status=404)
+    return reference
+
+
+def _check_begin(session: Session, reference: Reference, reason: str) -> None:
+    if not reason.strip():
+        raise refused("P-7", "a re-scoring without a reason", "say why (--reason)", status=422)
+    if reference.state not in ("proposed", "active"):
+        raise refused("P-7", f"this version is {reference.state}", "add a new version", status=409)
+    question = select(Batch).where(Batch.reference_id == reference.id, Batch.state.in_(("running", "ready")))
+    if session.scalars(question.limit(1)).first() is not None:
+        raise refused("P-7", "this version is being previewed already", "apply or cancel that batch first", status=409)
+
+
+def _add_items(session: Session, office: Office, batch: Batch, submissions: Iterable[Submission]) -> int:
+    listed = list(submissions)
+    held = adopted(session, [one.id for one in listed])
+    for submission in listed:
+        old = held.get(submission.id)
+        item = BatchItem(batch_id=batch.id, submission_id=submission.id, old_key=old.key if old else None)
+        session.add(item)
+        session.flush()
+        enqueue(session, office, "score_item", f"score_item:{item.id}", batch_item_id=item.id)
+    return len(listed)
+
+
+def _states(session: Session, batch: Batch, states: tuple[str, ...]) -> int:
+    question = select(BatchItem.id).where(BatchItem.batch_id == batch.id, BatchItem.state.in_(states))
+    return len(session.scalars(question).all())
+
+
+def _check_second(session: Session, actor: Actor, batch: Batch, reference: Reference, seconded_by: str | None) -> None:
+    """Replacing a reference takes two people where the campaign says so; running it again over the same does not."""
+    campaign = plans.current(session, batch.campaign_id).campaign
+    if reference.state != "proposed" or not approvals.needs_two(campaign, "reference"):
+        return
+    if seconded_by is None:
+        raise refused(
+            "X-4", "replacing a reference takes two people here", "ask for it, and let another agree", status=409
+        )
+    check_second(session, actor, batch.campaign_id, seconded_by)
+
+
+def _check_open(batch: Batch) -> None:
+    if batch.state not in ("running", "ready"):
+        raise refused("P-7", f"this re-scoring was {batch.state} already", "begin a new one", status=409)
+
+
+def _check_ready(session: Session, office: Office, batch: Batch, reference: Reference) -> None:
+    _check_open(batch)
+    if reference.state not in ("proposed", "active"):
+        raise refused("P-7", f"its version is {reference.state} by now", "cancel it, and add a new one", status=409)
+    if not settle(session, batch):
+        raise refused("P-7", "this re-scoring is still being computed", "wait, then look again", status=409)
+    if failed := _states(session, batch, ("failed",)):
+        message = f"{failed} of its submissions could not be scored"
+        raise refused("P-7", message, "cancel it, mend the cause and begin again", status=409)
+    if late := newcomers(session, batch, reference):
+        message = f"{len(late)} submissions were scored after this batch began"
+        raise refused("P-7", message, "take them in (`rescore renew`) and look again", status=409)
+    if stale := overtaken(session, office, batch):
+        message = f"{len(stale)} of its submissions have other results by now, or the plan has changed"
+        raise refused("P-7", message, "compute them anew (`rescore renew`) and look again", status=409)
+
+
+def overtaken(session: Session, office: Office, batch: Batch) -> tuple[BatchItem, ...]:
+    """Items whose old or new result is not the one they would get now: another batch was applied, or a plan."""
+    listed = items(session, batch)
+    held = adopted(session, [item.submission_id for item in listed])
+    return tuple(item for item in listed if _is_overtaken(session, office, batch, item, held))
+
+
+def _is_overtaken(session: Session, office: Office, batch: Batch, item: BatchItem, held: Mapping[str, Result]) -> bool:
+    old = held.get(item.submission_id)
+    if item.old_key != (old.key if old else None):
+        return True
+    if item.new_key is None:
+        return False
+    submission = session.get_one(Submission, item.submission_id)
+    used = material(session, office, submission, reference_id=batch.reference_id, newest=True)
+    return item.new_key != used.key(submission)
+
+
+def newcomers(session: Session, batch: Batch, reference: Reference) -> tuple[Submission, ...]:
+    """Submissions that were scored for this place since the batch began."""
+    inside = {item.submission_id for item in items(session, batch)}
+    return tuple(one for one in affected(session, reference) if one.id not in inside)
+
+
+def renew(session: Session, office: Office, actor: Actor, batch_id: str) -> Batch:
+    """Take in the submissions that were scored since the batch began, and compute anew what was overtaken."""
+    batch = find(session, batch_id)
+    require_organiser(session, actor, batch.campaign_id)
+    _check_open(batch)
+    again = _ask_anew(session, office, overtaken(session, office, batch))
+    new = newcomers(session, batch, _reference(session, batch.reference_id))
+    count = again + _add_items(session, office, batch, new)
+    batch.state = "running" if count else batch.state
+    _log(session, office, actor, batch, "renewed", submissions=count)
+    settle(session, batch)
+    return batch
+
+
+def _ask_anew(session: Session, office: Office, stale: Sequence[BatchItem]) -> int:
+    """Score items once more; a result that has its key already is found there and kept as it is."""
+    held = adopted(session, [item.submission_id for item in stale])
+    for item in stale:
+        old = held.get(item.submission_id)
+        item.old_key, item.new_key, item.state = old.key if old else None, None, "waiting"
+        session.flush()
+        key = f"score_item:{item.id}:{secrets.token_hex(4)}"
+        enqueue(session, office, "score_item", key, batch_item_id=item.id)
+    return len(stale)
+
+
+def _put_in_force(
+    session: Session, office: Office, actor: Actor, old: Reference | None, reference: Reference, seconded_by: str | None
+) -> None:
+    if reference.state == "active":
+        return
+    if old is not None:
+        old.state = "superseded"
+        references.log(session, office, actor, old, "superseded")
+    reference.state, reference.seconded_by = "active", seconded_by
+    references.log(session, office, actor, reference, "activated")
+
+
+def _adopt_all(session: Session, office: Office, batch: Batch) -> list[Submission]:
+    """Adopt what is new; a result with the key it had is the same result, and is not adopted twice."""
+    changed = []
+    for item in items(session, batch):
+        submission = session.get_one(Submission, item.submission_id)
+        if item.new_key is not None and item.new_key != item.old_key:
+            adopt(session, office, submission.id, item.new_key, batch_id=batch.id)
+            changed.append(submission)
+        if item.state == "scored" and submission.state == "failed":
+            submission.state, submission.state_at, submission.fault = "scored", office.clock(), ""
+    return changed
+
+
+def _log(session: Session, office: Office, actor: Actor, batch: Batch, what: str, **data: int) -> None:
+    events.record(
+        session,
+        f"rescoring.{what}",
+        at=office.clock(),
+        actor=actor.id,
+        subject=batch.id,
+        campaign_id=batch.campaign_id,
+        data={"reference": batch.reference_id, "reason": batch.reason, **data},
+    )

@@ -1,0 +1,96 @@
+"""Links in mails: each works once, for a short time, for one account and one purpose (X-11)."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from sqlalchemy import delete, select, update
+from sqlalchemy.orm import Session
+
+from basanite.campaign.model.refusals import RefusedError, refused
+from basanite.campaign.office import Office
+from basanite.campaign.store.link_secrets import link_digest, link_secret
+from basanite.campaign.store.tables import Link
+
+LASTS = {
+    "confirm": timedelta(days=1),
+    "invitation": timedelta(days=7),
+    "join": timedelta(days=7),
+    "lead": timedelta(days=7),
+}
+"""How long a link of each purpose works; a reset as long as the settings say."""
+
+
+@dataclass(frozen=True)
+class MadeLink:
+    """A fresh link: `number` goes into a message's data as `link`, `secret` into the address that is shown once."""
+
+    number: str
+    secret: str
+
+
+def make_link(
+    session: Session, office: Office, purpose: str, *, person_id: str, data: Mapping[str, Any] | None = None
+) -> MadeLink:
+    """A link for one person and one purpose; older ones of the same person, purpose and data stop working."""
+    now, number, content = office.clock(), secrets.token_hex(16), dict(data or {})
+    _end_older(session, purpose, person_id, content)
+    secret = link_secret(office.vault, number)
+    session.add(
+        Link(
+            digest=link_digest(secret),
+            purpose=purpose,
+            person_id=person_id,
+            data=content,
+            made=now,
+            expires=now + _lasts(office, purpose),
+        )
+    )
+    session.flush()
+    return MadeLink(number, secret)
+
+
+def look_at_link(session: Session, office: Office, secret: str, purpose: str | None = None) -> Link:
+    """A link that still works, without using it up: what a page shows before its button is pressed."""
+    link = session.get(Link, link_digest(secret))
+    if link is None or link.used is not None or link.expires <= office.clock() or purpose not in (None, link.purpose):
+        raise _dead()
+    return link
+
+
+def use_link(session: Session, office: Office, secret: str, purpose: str, *, person_id: str) -> Link:
+    """Use a link up. It works for the account it was made for alone; two at the same moment: only one succeeds."""
+    link = look_at_link(session, office, secret, purpose)
+    if link.person_id != person_id:
+        raise _dead()
+    change = update(Link).where(Link.digest == link.digest, Link.used.is_(None)).values(used=office.clock())
+    if session.scalar(change.returning(Link.digest)) is None:
+        raise _dead()
+    return link
+
+
+def end_links(session: Session, person_id: str, purpose: str | None = None) -> None:
+    """Make a person's links useless: after a reset, at closing, at erasure."""
+    wanted = delete(Link).where(Link.person_id == person_id)
+    session.execute(wanted if purpose is None else wanted.where(Link.purpose == purpose))
+
+
+def _end_older(session: Session, purpose: str, person_id: str, content: Mapping[str, Any]) -> None:
+    query = select(Link).where(Link.purpose == purpose, Link.person_id == person_id, Link.used.is_(None))
+    for link in session.scalars(query):
+        if link.data == content:
+            session.delete(link)
+
+
+def _lasts(office: Office, purpose: str) -> timedelta:
+    return LASTS[purpose] if purpose in LASTS else timedelta(minutes=office.settings.accounts.link_minutes)
+
+
+def _dead() -> RefusedError:
+    return refused(
+        "X-11", "this link does not work (any more)", "ask for a new one, signed in as its account", status=404
+    )

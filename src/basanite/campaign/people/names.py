@@ -1,0 +1,125 @@
+"""Names of teams and systems: one script, no two that the eye could take for each other, and a TeamID for archives.
+
+The skeleton of a name is what the eye sees: NFKD without marks, each look-alike replaced by one letter (X-14). The
+table holds the common look-alikes of Latin, Cyrillic, Greek and digits, not the thousands of Unicode's own list
+(UTS 39); names of other scripts are compared by NFKC and case alone. A name must be of one script, so that a mixture
+that the table lacks cannot be made at all.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+import unicodedata
+from collections.abc import Iterable
+from pathlib import Path
+
+from basanite.problems import Problem, shortened
+
+LONGEST = 60
+LONGEST_TEAM_ID = 20
+SPACES = " -_.'&"
+LOOK_ALIKE = (
+    "o0οоօ l1iı|ιіӏǀ s5ѕ b8ьв z2 g9ɡ aаαɑ cсϲ eеε3з pрρ xхχ× yуγүʏ hһнη kкκ mмμ nпո tтτ jјϳ uυս vνѵ wωшԝ dԁδ fғ qԛ rг"
+)
+"""Words of characters that look alike; the first one stands for all."""
+_TABLE = str.maketrans({char: alike[0] for alike in LOOK_ALIKE.split() for char in alike[1:]})
+_PAIRS = (("rn", "m"), ("vv", "w"), ("cl", "d"))
+SCRIPTS = (
+    "LATIN",
+    "CYRILLIC",
+    "GREEK",
+    "ARABIC",
+    "HEBREW",
+    "CJK",
+    "HIRAGANA",
+    "KATAKANA",
+    "HANGUL",
+    "DEVANAGARI",
+    "THAI",
+)
+JAPANESE = frozenset({"CJK", "HIRAGANA", "KATAKANA"})
+WORDS = Path(__file__).with_name("pseudonyms.txt")
+
+
+def plain_name(name: str) -> str:
+    """A name as it is kept: NFKC, single spaces, nothing around it.
+
+    >>> plain_name("  Ｔｅａｍ   Ada ")
+    'Team Ada'
+    """
+    return " ".join(unicodedata.normalize("NFKC", name).split())
+
+
+def skeleton(name: str) -> str:
+    """What the eye sees: two names with one skeleton can be taken for each other.
+
+    >>> skeleton("Pаypаl 0ne") == skeleton("paypal one")
+    True
+    >>> skeleton("modern") == skeleton("modem")
+    True
+    """
+    bare = "".join(char for char in unicodedata.normalize("NFKD", plain_name(name)) if not unicodedata.combining(char))
+    seen = "".join(char for char in bare.casefold() if char.isalnum() or char == "|").translate(_TABLE)
+    for pair, letter in _PAIRS:
+        seen = seen.replace(pair, letter)
+    return seen
+
+
+def scripts(name: str) -> frozenset[str]:
+    """The scripts of a name's letters; Japanese writing counts as one.
+
+    >>> sorted(scripts("Αdа"))
+    ['CYRILLIC', 'GREEK', 'LATIN']
+    """
+    found = {_script(char) for char in plain_name(name) if char.isalpha()}
+    return frozenset({"JAPANESE"} | (found - JAPANESE)) if found & {"HIRAGANA", "KATAKANA"} else frozenset(found)
+
+
+def name_problems(name: str, *, what: str = "name") -> Iterable[Problem]:
+    """Everything wrong with a name that strangers will read."""
+    plain = plain_name(name)
+    if not 2 <= len(plain) <= LONGEST:
+        yield _problem(f"the {what} has {len(plain)} characters", f"write 2 to {LONGEST}", name)
+    if odd := sorted({char for char in plain if not (char.isalnum() or char in SPACES or unicodedata.combining(char))}):
+        yield _problem(f"the {what} holds {odd[0]!a}", "use letters, digits, spaces and - _ . ' &", name)
+    if len(mixed := sorted(scripts(plain))) > 1:
+        yield _problem(
+            f"the {what} mixes {' and '.join(script.title() for script in mixed)} letters",
+            "use letters of one script",
+            name,
+        )
+    if plain and not skeleton(plain):
+        yield _problem(f"the {what} holds no letter or digit", "begin with a letter", name)
+
+
+def team_id_problems(team_id: str) -> Iterable[Problem]:
+    """What is wrong with the name of a team in archive names: letters a to z and digits alone (M56)."""
+    if not re.fullmatch(rf"[a-zA-Z0-9]{{2,{LONGEST_TEAM_ID}}}", team_id):
+        yield Problem(
+            "M56",
+            "",
+            None,
+            None,
+            "this cannot be a TeamID",
+            f"write 2 to {LONGEST_TEAM_ID} letters a-z or digits",
+            shortened(team_id),
+        )
+
+
+def random_pseudonym(taken: Iterable[str]) -> str:
+    """A name that tells nothing about the team, drawn at random (P-25)."""
+    used, words = set(taken), WORDS.read_text(encoding="utf-8").split()
+    while True:
+        name = f"{secrets.choice(words)}-{secrets.choice(words)}-{secrets.randbelow(900) + 100}"
+        if name not in used:
+            return name
+
+
+def _script(char: str) -> str:
+    first = unicodedata.name(char, "UNKNOWN").split()[0].removesuffix("-A")
+    return first if first in SCRIPTS else "OTHER " + first
+
+
+def _problem(message: str, fix: str, found: str) -> Problem:
+    return Problem("X-14", "", None, None, message, fix, shortened(found))

@@ -1,0 +1,239 @@
+"""How a team begins: a person asks to lead one, an organiser grants it, the person makes it and is its PI (M61)."""
+
+from __future__ import annotations
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from basanite.campaign.model.refusals import RefusedError, missing, refused
+from basanite.campaign.notices.sending import tell
+from basanite.campaign.office import Actor, Office
+from basanite.campaign.people.duty import check_membership, lock_person
+from basanite.campaign.people.names import name_problems, plain_name, random_pseudonym, skeleton, team_id_problems
+from basanite.campaign.people.persons import find_person
+from basanite.campaign.people.roles import end_grant, is_organiser, organisers, require_organiser
+from basanite.campaign.people.teams.joining import check_one_team
+from basanite.campaign.people.teams.reading import find_team, require_pi, team_members
+from basanite.campaign.store import events
+from basanite.campaign.store.plans import in_force
+from basanite.campaign.store.tables import CampaignRow, Grant, LeadRequest, Membership, Team
+from basanite.campaign.store.tables.teams import code_of
+from basanite.problems import Problem
+
+LONGEST_TEXT = 2000
+
+
+def ask_to_lead(session: Session, office: Office, actor: Actor, campaign_id: str, *, text: str = "") -> LeadRequest:
+    """Ask the organisers for leave to make a team; asking again while it waits changes nothing."""
+    find_person(session, actor.id)
+    lock_person(session, actor.id)
+    in_force(session, campaign_id)
+    check_membership(session, campaign_id, actor.id)
+    check_one_team(session, campaign_id, actor.id)
+    query = select(LeadRequest).where(LeadRequest.person_id == actor.id, LeadRequest.campaign_id == campaign_id)
+    waiting = session.scalars(query.where(LeadRequest.state == "asked")).first()
+    return waiting or _asked(session, office, actor, campaign_id, text[:LONGEST_TEXT])
+
+
+def _asked(session: Session, office: Office, actor: Actor, campaign_id: str, text: str) -> LeadRequest:
+    now = office.clock()
+    row = LeadRequest(campaign_id=campaign_id, person_id=actor.id, text=text, asked=now)
+    session.add(row)
+    session.flush()
+    events.record(session, "lead.asked", at=now, actor=actor.id, subject=row.id, campaign_id=campaign_id)
+    _tell_organisers(session, office, campaign_id, "lead_asked", {"who_person": actor.id}, row.id)
+    return row
+
+
+def lead_requests(session: Session, campaign_id: str, *, state: str = "asked") -> tuple[LeadRequest, ...]:
+    """Who asks to lead a team, in order of asking."""
+    query = select(LeadRequest).where(LeadRequest.campaign_id == campaign_id, LeadRequest.state == state)
+    return tuple(session.scalars(query.order_by(LeadRequest.asked, LeadRequest.id)))
+
+
+def decide_lead(
+    session: Session, office: Office, actor: Actor, request_id: str, *, accept: bool, reason: str = ""
+) -> LeadRequest:
+    """Grant or refuse a request to lead a team."""
+    row = session.get(LeadRequest, request_id)
+    if row is None:
+        raise missing("request")
+    require_organiser(session, actor, row.campaign_id)
+    if row.state != "asked":
+        raise refused("M61", f"this request was {row.state} already", "look at the list of requests", status=409)
+    now = office.clock()
+    row.state, row.decided, row.decided_by, row.reason = ("granted" if accept else "refused"), now, actor.id, reason
+    kind = "lead.granted" if accept else "lead.refused"
+    data = {"person": row.person_id, "reason": reason}
+    events.record(session, kind, at=now, actor=actor.id, subject=row.id, campaign_id=row.campaign_id, data=data)
+    if accept:
+        _give_leave(session, office, actor, row.campaign_id, row.person_id)
+    tell(
+        session,
+        office,
+        kind.replace(".", "_"),
+        persons=[row.person_id],
+        campaign_id=row.campaign_id,
+        data={"reason": reason or "none given"},
+        once=row.id,
+    )
+    return row
+
+
+def grant_team_maker(session: Session, office: Office, actor: Actor, campaign_id: str, person_id: str) -> Grant:
+    """Give somebody leave to make a team, asked for or not; a waiting request is granted with it."""
+    require_organiser(session, actor, campaign_id)
+    find_person(session, person_id)
+    for row in lead_requests(session, campaign_id):
+        if row.person_id == person_id:
+            decide_lead(session, office, actor, row.id, accept=True)
+    return _leave_of(session, campaign_id, person_id) or _give_leave(session, office, actor, campaign_id, person_id)
+
+
+def _give_leave(session: Session, office: Office, actor: Actor, campaign_id: str, person_id: str) -> Grant:
+    lock_person(session, person_id)
+    check_membership(session, campaign_id, person_id)
+    now = office.clock()
+    row = Grant(campaign_id=campaign_id, person_id=person_id, role="team_maker", at=now, by=actor.id)
+    session.add(row)
+    session.flush()
+    data = {"role": "team_maker", "person": person_id}
+    events.record(session, "role.granted", at=now, actor=actor.id, subject=row.id, campaign_id=campaign_id, data=data)
+    return row
+
+
+def create_team(
+    session: Session,
+    office: Office,
+    actor: Actor,
+    campaign_id: str,
+    *,
+    name: str,
+    code: str = "",
+    site: str = "",
+    track: str = "",
+    pi: str | None = None,
+) -> Team:
+    """Make a team; its maker is its PI. It takes an organiser's leave, which is used up; organisers may name the PI."""
+    leader = pi or actor.id
+    leave = _leave_of(session, campaign_id, leader)
+    named_by_organiser = leader != actor.id and is_organiser(session, actor, campaign_id)
+    if not named_by_organiser and (leave is None or leader != actor.id):
+        raise refused("M61", "making a team takes the leave of an organiser", "ask to lead a team first", status=403)
+    find_person(session, leader)
+    lock_person(session, leader)
+    check_membership(session, campaign_id, leader)
+    check_one_team(session, campaign_id, leader)
+    team = new_team(session, office, actor, campaign_id, name=name, code=code, track=track)
+    _lead(session, office, team, leader, site)
+    if leave is not None:
+        end_grant(session, leave, actor.id, office.clock())
+    return team
+
+
+def new_team(
+    session: Session, office: Office, actor: Actor, campaign_id: str, *, name: str, code: str = "", track: str = ""
+) -> Team:
+    """A team without members, with a name that nobody can take for another's and a random pseudonym."""
+    plain, code = plain_name(name), code or code_of(plain_name(name))
+    session.execute(select(CampaignRow.id).where(CampaignRow.id == campaign_id).with_for_update())  # names are unique
+    _check_names(session, campaign_id, plain, code)
+    taken = session.scalars(select(Team.pseudonym).where(Team.campaign_id == campaign_id))
+    now = office.clock()
+    team = Team(
+        campaign_id=campaign_id,
+        name=plain,
+        skeleton=skeleton(plain),
+        code=code,
+        pseudonym=random_pseudonym(taken),
+        track=track,
+        made=now,
+        made_by=actor.id,
+    )
+    session.add(team)
+    session.flush()
+    events.record(
+        session, "team.made", at=now, actor=actor.id, subject=team.id, campaign_id=campaign_id, data={"code": code}
+    )
+    return team
+
+
+def allow_naming(session: Session, office: Office, actor: Actor, team_id: str, *, agrees: bool) -> Team:
+    """The PI agrees, or no longer agrees, that the team is named in public (P-25); nobody can agree for the PI."""
+    team = find_team(session, team_id)
+    require_pi(session, actor, team)
+    if is_organiser(session, actor, team.campaign_id) and agrees:
+        raise refused("P-25", "only the PI can agree to be named in public", "ask the PI", status=403)
+    now = office.clock()
+    team.named_consent, team.named_by = (now, actor.id) if agrees else (None, None)
+    kind = "team.named" if agrees else "team.unnamed"
+    events.record(session, kind, at=now, actor=actor.id, subject=team.id, campaign_id=team.campaign_id)
+    return team
+
+
+def _lead(session: Session, office: Office, team: Team, leader: str, site: str) -> None:
+    now = office.clock()
+    session.add(
+        Membership(
+            team_id=team.id,
+            person_id=leader,
+            role="pi",
+            site=site,
+            state="active",
+            asked=now,
+            decided=now,
+            decided_by=leader,
+        )
+    )
+    session.flush()
+    tell(
+        session,
+        office,
+        "team_created",
+        persons=team_members(session, team.id),
+        campaign_id=team.campaign_id,
+        data={"team": team.id},
+        once=team.id,
+    )
+    _tell_organisers(session, office, team.campaign_id, "team_created", {"team": team.id}, team.id)
+
+
+def _leave_of(session: Session, campaign_id: str, person_id: str) -> Grant | None:
+    query = select(Grant).where(Grant.person_id == person_id, Grant.campaign_id == campaign_id)
+    return session.scalars(query.where(Grant.role == "team_maker", Grant.ended.is_(None))).first()
+
+
+def _check_names(session: Session, campaign_id: str, name: str, code: str) -> None:
+    problems = [*name_problems(name, what="team's name"), *team_id_problems(code)]
+    teams = session.execute(select(Team.skeleton, Team.code).where(Team.campaign_id == campaign_id)).all()
+    if skeleton(name) in {row[0] for row in teams}:
+        problems.append(
+            Problem(
+                "X-14",
+                "",
+                None,
+                None,
+                "another team's name looks the same",
+                "choose a name that cannot be taken for it",
+            )
+        )
+    if skeleton(code) in {skeleton(row[1]) for row in teams}:
+        problems.append(
+            Problem("M56", "", None, None, "another team has a TeamID that looks the same", "choose another TeamID")
+        )
+    if problems:
+        raise RefusedError(problems, status=422)
+
+
+def _tell_organisers(
+    session: Session, office: Office, campaign_id: str, template: str, data: dict[str, str], once: str
+) -> None:
+    tell(
+        session,
+        office,
+        template,
+        persons=organisers(session, campaign_id),
+        campaign_id=campaign_id,
+        data=data,
+        once=once,
+    )

@@ -1,0 +1,220 @@
+"""The single way in which submissions, results and boards reach anybody: facts are loaded, then the policy decides.
+
+No page, answer, mail, receipt or export reads the JSON of a result by itself. There is no view of single documents
+at all (M72): what the policy lets through are values, intervals and breakdowns.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Select, select, tuple_
+from sqlalchemy.orm import Session
+
+from basanite.campaign.model.policy import Sight, drawn, shown
+from basanite.campaign.model.refusals import missing
+from basanite.campaign.model.viewer import Viewer
+from basanite.campaign.office import Office
+from basanite.campaign.organising import plans
+from basanite.campaign.results import boards, ladder
+from basanite.campaign.results.adopted import adopted, content, history
+from basanite.campaign.results.descriptions import missing_fields
+from basanite.campaign.results.facts import Desk, desk, teams
+from basanite.campaign.results.provenance import provenance, without_seed
+from basanite.campaign.results.seen import BoardRow, Provenance, SeenBoard, SeenResult, SeenSubmission
+from basanite.campaign.store.tables import Result, Submission, Team
+from basanite.reports.figures_output import Drawable, read_figures
+
+__all__ = [
+    "BoardRow",
+    "Provenance",
+    "SeenBoard",
+    "SeenResult",
+    "SeenSubmission",
+    "board",
+    "figures",
+    "result",
+    "results",
+    "submission",
+    "submissions",
+]
+
+MOST = 200
+
+
+def submission(session: Session, office: Office, viewer: Viewer, submission_id: str) -> SeenSubmission:
+    """One submission, for its team and the evaluation team; to anybody else it does not exist (404)."""
+    row = _own(session, viewer, submission_id)
+    return _seen(session, _desk(session, office, viewer, row.campaign_id), [row])[0]
+
+
+def submissions(
+    session: Session,
+    office: Office,
+    viewer: Viewer,
+    campaign_id: str,
+    *,
+    window: str | None = None,
+    task: str | None = None,
+    team_id: str | None = None,
+    state: str | None = None,
+    standing: str | None = None,
+    before: tuple[datetime, str] | None = None,
+    limit: int = 50,
+) -> tuple[SeenSubmission, ...]:
+    """The newest submissions that somebody may see, the own team's or all; `before` is where the last page ended.
+
+    Only the evaluation team may choose by state: for teams that would tell what a blind window hides (M68).
+    """
+    team = team_id if viewer.staff else viewer.team
+    if not viewer.staff and (team is None or team_id not in (None, viewer.team)):
+        return ()
+    wanted = {"team_id": team, "window": window, "task": task, "standing": standing}
+    wanted |= {"state": state} if viewer.staff else {}
+    question = _listed(campaign_id, wanted, before).limit(min(limit, MOST))
+    return _seen(session, _desk(session, office, viewer, campaign_id), session.scalars(question).all())
+
+
+def result(session: Session, office: Office, viewer: Viewer, submission_id: str) -> SeenResult | None:
+    """The result that holds for a submission, as far as this viewer may see it; None if nothing may be seen yet."""
+    row = session.get(Submission, submission_id)
+    if row is None:
+        raise missing("submission")
+    at = _desk(session, office, viewer, row.campaign_id)
+    if not at.sight(row).exists:
+        raise missing("submission")
+    held = adopted(session, [row.id]).get(row.id)
+    return None if held is None else _result(session, at, row, held)
+
+
+def results(session: Session, office: Office, viewer: Viewer, submission_id: str) -> tuple[SeenResult, ...]:
+    """Every result that ever held for a submission, oldest first, as far as this viewer may see them."""
+    row = _own(session, viewer, submission_id)
+    at = _desk(session, office, viewer, row.campaign_id)
+    held = history(session, row.id)
+    shown_ones = [_result(session, at, row, one, superseded=one is not held[-1]) for one in held]
+    return tuple(one for one in shown_ones if one is not None)
+
+
+def figures(session: Session, office: Office, viewer: Viewer, submission_id: str) -> tuple[Drawable, ...]:
+    """The charts behind the result that holds for a submission, as far as its team or the evaluation team may see."""
+    row = _own(session, viewer, submission_id)
+    at = _desk(session, office, viewer, row.campaign_id)
+    held = adopted(session, [row.id]).get(row.id)
+    if held is None or held.figures is None or not at.sight(row).curves:
+        return ()
+    data = json.loads(office.files.read(held.figures))
+    return read_figures({**data, "figures": drawn(data["figures"], at.sight(row))})
+
+
+def board(
+    session: Session,
+    office: Office,
+    viewer: Viewer,
+    campaign_id: str,
+    window: str,
+    task: str,
+    *,
+    language: str = "",
+    track: str = "",
+) -> SeenBoard:
+    """Primary submissions of one task, language and track of a window, side by side, as far as they may be seen."""
+    at = _desk(session, office, viewer, campaign_id)
+    return boards.seen(session, at, boards.Subject(window, task, language, track))
+
+
+def _desk(session: Session, office: Office, viewer: Viewer, campaign_id: str) -> Desk:
+    return desk(session, office, viewer, plans.current(session, campaign_id))
+
+
+def _own(session: Session, viewer: Viewer, submission_id: str) -> Submission:
+    row = session.get(Submission, submission_id)
+    mine = row is not None and (viewer.staff or (viewer.team is not None and viewer.team == row.team_id))
+    if row is None or not mine or not viewer.at_home(row.campaign_id):
+        raise missing("submission")
+    return row
+
+
+def _listed(
+    campaign_id: str, wanted: Mapping[str, str | None], before: tuple[datetime, str] | None
+) -> Select[Submission]:
+    question = select(Submission).where(Submission.campaign_id == campaign_id)
+    for name, value in wanted.items():
+        question = question if value is None else question.where(getattr(Submission, name) == value)
+    if before is not None:
+        question = question.where(tuple_(Submission.received, Submission.id) < before)
+    return question.order_by(Submission.received.desc(), Submission.id.desc())
+
+
+def _seen(session: Session, at: Desk, rows: Sequence[Submission]) -> tuple[SeenSubmission, ...]:
+    held = adopted(session, [row.id for row in rows])
+    known = teams(session, [row.team_id for row in rows])
+    return tuple(_one(session, at, row, known[row.team_id], held.get(row.id)) for row in rows)
+
+
+def _one(session: Session, at: Desk, row: Submission, team: Team, held: Result | None) -> SeenSubmission:
+    sight = at.sight(row)
+    return SeenSubmission(
+        id=row.id,
+        campaign=at.campaign.slug,
+        window=row.window,
+        team_id=row.team_id,
+        team=at.called(sight, team),
+        own=sight.own,
+        number=row.number,
+        task=row.task,
+        language=row.language,
+        dataset=row.dataset,
+        queryset=row.queryset,
+        type=row.type,
+        track=row.track,
+        label=row.label,
+        name=row.name,
+        size=row.size,
+        sha256=row.sha256,
+        description=row.description,
+        door=row.door,
+        person_id=row.person_id,
+        started=row.started,
+        received=row.received,
+        standing=row.standing,
+        standing_reason=row.standing_reason,
+        admitted=row.admitted,
+        state=sight.state,
+        final=sight.final,
+        problems=_problems(at, row, sight),
+        fault=row.fault if sight.state == "failed" else "",
+        result=None if held is None else _result(session, at, row, held),
+        similar_to=row.similar_to if sight.staff else None,
+        missing=missing_fields(at.campaign, row.track, row.description),
+    )
+
+
+def _problems(at: Desk, row: Submission, sight: Sight) -> Mapping[str, Any] | None:
+    """What validation found: it depends on the submission and the lists of the pack, never on what is relevant."""
+    if row.problems_digest is None or not sight.problems:
+        return None
+    found: Mapping[str, Any] = json.loads(at.office.files.read(row.problems_digest))
+    return found
+
+
+def _result(
+    session: Session, at: Desk, row: Submission, held: Result, *, superseded: bool = False
+) -> SeenResult | None:
+    sight = at.sight(row)
+    if sight.level == "none":
+        return None
+    rung = ladder.rung(session, at, row) if sight.level == "ladder" else None
+    data = shown(content(at.office, held), sight, rung)
+    plain_level = sight.level in ("full", "top")
+    return SeenResult(
+        key=held.key if plain_level else "",
+        level=sight.level,
+        data=data if at.viewer.staff or not at.campaign.sealed else without_seed(data),
+        provenance=provenance(session, row, held),
+        at=held.at if plain_level else None,
+        superseded=superseded,
+    )

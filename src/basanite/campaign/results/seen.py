@@ -1,0 +1,139 @@
+"""What somebody sees of submissions, results and boards: values from which everything hidden has been left out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """What stands with every result, so that it can be made again from the archive (M80)."""
+
+    plan_version: int
+    """The version of the campaign's file."""
+    plan: str
+    """The plan version that the campaign names, like 6.0.4."""
+    reference_version: int
+    software: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """What scoring was told: beta and the rest."""
+
+
+@dataclass(frozen=True)
+class SeenResult:
+    """A result as somebody may see it."""
+
+    key: str
+    """The key under which it is stored; empty where even that would tell something."""
+    level: str
+    """How much is shown: `full`, `limited`, `ladder`."""
+    data: Mapping[str, Any]
+    """The object of `score --json`, with what this viewer may not see left out."""
+    provenance: Provenance
+    at: datetime | None = None
+    superseded: bool = False
+    """Whether a newer result of the same submission holds."""
+
+    @property
+    def primary(self) -> str:
+        """The name of the value that counts."""
+        return str(self.data.get("primary", ""))
+
+    @property
+    def value(self) -> float | None:
+        """The value that counts, if it is shown and defined."""
+        entry = self.data.get("values", {}).get(self.primary, {})
+        number = entry.get("value")
+        return None if number is None else float(number)
+
+
+@dataclass(frozen=True)
+class SeenSubmission:
+    """A submission as somebody may see it."""
+
+    id: str
+    campaign: str
+    """The campaign's slug."""
+    window: str
+    team_id: str
+    team: str
+    """How the team is called for this viewer."""
+    own: bool
+    number: int
+    task: str
+    language: str
+    dataset: str
+    queryset: str
+    type: str
+    track: str
+    label: str
+    name: str
+    size: int
+    sha256: str
+    description: Mapping[str, Any]
+    door: str
+    person_id: str
+    started: datetime
+    received: datetime
+    standing: str
+    standing_reason: str
+    admitted: datetime | None
+    state: str
+    """In blind windows `received`, `validating`, `accepted` or `invalid`: the same for every valid run (M68)."""
+    final: bool
+    """Whether the state that is shown will not change by itself."""
+    problems: Mapping[str, Any] | None
+    """The object of `validate --json`, once there is one."""
+    fault: str
+    """What went wrong on our side, in words."""
+    result: SeenResult | None
+    similar_to: str | None = None
+    """For the evaluation team alone: a near-identical submission of another team (X-7)."""
+    missing: tuple[str, ...] = ()
+    """Fields of the description that its track requires and that are empty: the run is not released (P-31)."""
+
+
+@dataclass(frozen=True)
+class BoardRow:
+    """One system on a board."""
+
+    name: str
+    own: bool
+    baseline: bool
+    value: float | None
+    low: float | None
+    high: float | None
+    ranks: tuple[int, int] | None
+    """First and last rank it could have; None for who stands outside ranks."""
+    group: int | None
+    """Systems of one number cannot be told apart; 1 is the best."""
+    looks: int
+    """How many results this team had seen on these data (S-17)."""
+    submission_id: str | None = None
+    """Where to look further, if this viewer may."""
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class SeenBoard:
+    """Primary submissions of one task, language and track in one window, side by side (M78)."""
+
+    campaign: str
+    window: str
+    task: str
+    language: str
+    track: str
+    metric: str
+    rows: tuple[BoardRow, ...]
+    left_out: Mapping[str, int]
+    """How many are not compared, by reason: late, withdrawn, disqualified, no primary, … (P-23)."""
+    naming: str
+    level: str
+    """`none`: nothing may be shown yet; else what is shown."""
+    notes: tuple[str, ...] = ()
+    provenance: Provenance | None = None
+    pending: bool = False
+    """Whether groups and ranks are still being computed."""

@@ -1,0 +1,158 @@
+"""Settings of a server: from a TOML file, and from the environment (`BASANITE_MAIL__HOST=…`), which wins."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final, Literal, Self
+
+from pydantic import BaseModel, Field, model_validator
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    TomlConfigSettingsSource,
+)
+
+DEMO_MARK: Final = "demo.json"
+"""A data folder with this file was made by the demo: whoever opens it, its accounts stay on this machine (X-15)."""
+
+
+class Mail(BaseModel):
+    """How mail goes out: by SMTP, or into a folder (`outbox/`) if no host is named."""
+
+    host: str = ""
+    port: int = 25
+    user: str = ""
+    password: str = ""
+    tls: Literal["none", "starttls", "tls"] = "none"
+    sender: str = "basanite@localhost"
+
+
+class Retention(BaseModel):
+    """How long is kept what is of no use later (P-21). Submissions, results and events are kept for ever."""
+
+    links_days: float = 30.0
+    """Used and expired links."""
+    sessions_days: float = 30.0
+    """Ended sessions."""
+    messages_days: float = 90.0
+    """Words and files of mails that were sent or given up; that there was one is kept."""
+    addresses_days: float = 90.0
+    """Digests of network addresses."""
+    unused_accounts_days: float = 0.0
+    """Accounts that never confirmed their address and take part in nothing are erased; 0: never."""
+
+
+class Limits(BaseModel):
+    """What one scoring child may use, and how long anything may take."""
+
+    seconds: float = 1800.0
+    memory: int = 4 * 2**30
+    output: int = 256 * 2**20
+    tries: int = 3
+    """How often scoring is tried before a fault of ours is final."""
+    silent_seconds: float = 30.0
+    """After this time without a sign of life a worker's jobs are taken over."""
+    pause_seconds: float = 2.0
+    """The pause before something that failed by our fault is tried again; it doubles each time."""
+    poll_seconds: float = 0.5
+    """How often a worker looks for jobs."""
+    duty_seconds: float = 10.0
+    """How often a worker looks after messages, uploads, windows and pack keys."""
+    box: Literal["required", "best"] = "required"
+    """Whether sealed references are scored only where a box can be closed around the scorer (X-8)."""
+
+
+class Provider(BaseModel):
+    """Somewhere else where people can prove who they are, by OpenID Connect (X-11)."""
+
+    id: str
+    title: str
+    issuer: str
+    client: str
+    secret: str = ""
+
+
+class Accounts(BaseModel):
+    """How people sign in, and the guards around it (P-11)."""
+
+    sign_up: bool = True
+    """Whether strangers may make an account; otherwise organisers invite."""
+    time_cost: int = 3
+    memory_kib: int = 64 * 1024
+    lanes: int = 4
+    """The cost of one password hash (argon2id)."""
+    failures: int = 5
+    """Wrong passwords in a row before an account is locked for a while."""
+    lock_minutes: float = 15.0
+    link_minutes: float = 60.0
+    """How long a mailed link works."""
+    session_hours: float = 12.0
+    idle_minutes: float = 120.0
+    """A session ends this long after its last page."""
+    tries: str = "10/minute"
+    """Sign-ins, sign-ups and resets from one address."""
+    providers: tuple[Provider, ...] = ()
+
+
+class Settings(BaseSettings):
+    """Everything that can be set about a server. Each has a default that works on one machine."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="BASANITE_", env_nested_delimiter="__", toml_file="basanite.toml", extra="forbid"
+    )
+
+    data: Path = Path("basanite-data")
+    database: str = ""
+    """An address for SQLAlchemy; empty: an SQLite file in the data folder."""
+    vault: Path | None = None
+    """Where secrets lie; by default `vault/` in the data folder. Never part of a backup."""
+    address: str = "http://127.0.0.1:8000"
+    """How the server is reached from outside; links in mails begin with it."""
+    proxies: tuple[str, ...] = ()
+    """Addresses or networks of proxies whose word is taken for where a call comes from (`X-Forwarded-For`)."""
+    drop: Path | None = None
+    """The drop folder, one folder for each team; none: that door is closed."""
+    plugins: tuple[str, ...] = ()
+    """Plug-ins of other packages that this server may load (X-15)."""
+    zone: str = "UTC"
+    mail: Mail = Field(default_factory=Mail)
+    limits: Limits = Field(default_factory=Limits)
+    retention: Retention = Field(default_factory=Retention)
+    loopback_webhooks: bool = False
+    """Whether webhooks may call this machine itself, without https: for tests alone (X-10)."""
+    accounts: Accounts = Field(default_factory=Accounts)
+    workers: int = 1
+    """Submissions that one worker process scores side by side."""
+    demo: bool = False
+    encrypt_references: bool = False
+    """Whether references are encrypted on disk, with a key in the vault (P-12)."""
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """What is given in code wins over the environment, which wins over the file."""
+        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls)
+
+    @model_validator(mode="after")
+    def _know_a_demo(self) -> Self:
+        """A demo's folder makes a demo, whatever else is set (X-15)."""
+        if (self.data / DEMO_MARK).exists():
+            self.demo = True
+        return self
+
+    @property
+    def database_url(self) -> str:
+        """The address of the database in use."""
+        return self.database or f"sqlite:///{self.data / 'basanite.sqlite'}"
+
+    @property
+    def vault_folder(self) -> Path:
+        """The folder of secrets in use."""
+        return self.vault or self.data / "vault"

@@ -1,0 +1,223 @@
+"""Files under the digest of their content: written once, never changed, and whole or not there at all.
+
+The digest is always that of the plain content, also where files are encrypted on disk (references, on request: P-12).
+Whoever needs a file for another program asks to have it lent: a link where that is possible, a copy elsewhere.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import re
+import secrets
+import shutil
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from basanite.campaign.model.refusals import RefusedError, refused
+from basanite.campaign.sealing import LONGEST_HEAD, TAG, Lock, seal, unseal
+from basanite.campaign.sealing import PIECE as SEALED_PIECE
+
+PIECE = 2**20
+SEALED = ".sealed"
+"""The ending of files that are encrypted on disk."""
+FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+DIGEST = re.compile(r"[0-9a-f]{64}")
+
+
+@dataclass(frozen=True)
+class Stored:
+    """Where content lies and how long it is."""
+
+    digest: str
+    """sha256 as hex."""
+    size: int
+
+
+class Files:
+    """A folder of files by content. References lie in one of their own (`sealed/`), read by workers only (P-12)."""
+
+    def __init__(self, folder: Path, lock: Lock | None = None) -> None:
+        self.folder, self.lock = folder, lock
+
+    def path(self, digest: str) -> Path:
+        """Where the plain content of this digest lies, whether it is there or not."""
+        if not DIGEST.fullmatch(digest):
+            raise ValueError(f"{digest!r} is no digest")
+        return self.folder / digest[:2] / digest[2:]
+
+    def has(self, digest: str) -> bool:
+        """Whether the content is there."""
+        return self.path(digest).is_file() or self._sealed(digest).is_file()
+
+    def digests(self) -> Iterator[str]:
+        """The digests of all content, in rising order."""
+        names = {path.parent.name + path.name.removesuffix(SEALED) for path in self.folder.glob("??/*")}
+        yield from sorted(name for name in names if DIGEST.fullmatch(name))
+
+    def size(self, digest: str) -> int:
+        """How long the content is; FileNotFoundError if it is not there."""
+        if self.path(digest).is_file() or not self._sealed(digest).is_file():
+            return self.path(digest).stat().st_size
+        with self._sealed(digest).open("rb") as file:
+            return plain_size(file)
+
+    def read(self, digest: str) -> bytes:
+        """The whole content; for what is known to be small."""
+        return b"".join(self.pieces(digest))
+
+    def pieces(self, digest: str) -> Iterator[bytes]:
+        """The content in pieces; FileNotFoundError if it is not there."""
+        path = self._sealed(digest)
+        if self.lock is not None and path.is_file():
+            with path.open("rb") as file:
+                yield from unseal(file, self.lock)
+            return
+        with self.path(digest).open("rb") as file:
+            yield from _pieces(file)
+
+    @staticmethod
+    def digest_at(path: Path) -> str:
+        """The digest of the content that `path` speaks of."""
+        return path.parent.name + path.name
+
+    def lend(self, digest: str, target: Path) -> None:
+        """Put the plain content at a place where another program will read it: by link if the disk is the same."""
+        if self.path(digest).is_file():
+            try:
+                os.link(self.path(digest), target)
+            except OSError:
+                shutil.copyfile(self.path(digest), target)
+            return
+        with target.open("xb") as file:
+            for piece in self.pieces(digest):
+                file.write(piece)
+
+    def put(self, content: bytes | Iterable[bytes]) -> Stored:
+        """Keep content: synced to disk before it has its name, so that no crash leaves half a file."""
+        counted = _Counted((content,) if isinstance(content, bytes) else content)
+        with self._fresh() as (file, fresh):
+            for piece in counted if self.lock is None else seal(counted, self.lock):
+                file.write(piece)
+            file.flush()
+            os.fsync(file.fileno())
+            self._name(fresh, counted.stored)
+        return counted.stored
+
+    def take(self, path: Path) -> Stored:
+        """Keep a copy of a file."""
+        with path.open("rb") as file:
+            return self.put(_pieces(file))
+
+    def adopt(self, path: Path, *, expected: str | None = None) -> Stored:
+        """Keep a file of our own that nobody writes to any more: by a second name where the disk is the same.
+
+        Of content that is not the one expected nothing is kept; the caller compares the digest.
+        """
+        with path.open("rb") as file:
+            counted = _Counted(_pieces(file))
+            for _ in counted:
+                pass
+        if expected not in (None, counted.stored.digest):
+            return counted.stored
+        return self.keep(path, counted.stored)
+
+    def keep(self, path: Path, stored: Stored) -> Stored:
+        """Keep a file of our own, whose digest is known already: quick enough to be part of a transaction."""
+        if self.lock is not None:
+            return self.take(path)
+        with path.open("rb") as file:
+            os.fsync(file.fileno())
+        try:
+            self._name(path, stored)
+        except OSError as error:
+            if error.errno != errno.EXDEV:
+                raise
+            return self.take(path)
+        return stored
+
+    def _sealed(self, digest: str) -> Path:
+        return self.path(digest).with_name(digest[2:] + SEALED)
+
+    @contextmanager
+    def _fresh(self) -> Iterator[tuple[BinaryIO, Path]]:
+        place = self.folder / "fresh"
+        fresh = place / secrets.token_hex(16)
+        try:
+            with room_needed():
+                place.mkdir(parents=True, exist_ok=True)
+                with fresh.open("xb") as file:
+                    yield file, fresh
+        finally:
+            fresh.unlink(missing_ok=True)
+
+    def _name(self, fresh: Path, stored: Stored) -> None:
+        """Give a finished file its name; the folder is synced too, so that the name outlives a power cut."""
+        if self.has(stored.digest):
+            return
+        target = self.path(stored.digest) if self.lock is None else self._sealed(stored.digest)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        fresh.chmod(0o440)
+        with suppress(FileExistsError):  # somebody else kept the same content meanwhile
+            os.link(fresh, target)
+        sync_folder(target.parent)
+        sync_folder(self.folder)
+
+
+class _Counted:
+    """Content on its way, counted and digested as it passes."""
+
+    def __init__(self, content: Iterable[bytes]) -> None:
+        self._content, self._digest, self._size = content, hashlib.sha256(), 0
+
+    def __iter__(self) -> Iterator[bytes]:
+        for piece in self._content:
+            self._digest.update(piece)
+            self._size += len(piece)
+            yield piece
+
+    @property
+    def stored(self) -> Stored:
+        """What has passed so far."""
+        return Stored(self._digest.hexdigest(), self._size)
+
+
+def plain_size(file: BinaryIO) -> int:
+    """How long the content of a sealed file is: each of its pieces is longer by a tag."""
+    head = len(file.readline(LONGEST_HEAD))
+    rest = file.seek(0, os.SEEK_END) - head
+    return rest - TAG * -(-rest // (SEALED_PIECE + TAG))
+
+
+def _pieces(file: BinaryIO) -> Iterator[bytes]:
+    return iter(lambda: file.read(PIECE), b"")
+
+
+def sync_folder(folder: Path) -> None:
+    """Make sure that the names in a folder are on disk."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+@contextmanager
+def room_needed() -> Iterator[None]:
+    """Say that the disk is full in words that a user can do something with; nothing that was kept is lost."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in FULL:
+            raise no_room() from error
+        raise
+
+
+def no_room() -> RefusedError:
+    """The disk is full: ours to mend, and nothing is lost by waiting."""
+    fix = "try again later: what has arrived is kept; tell the operators"
+    return refused("P-11", "there is no room left on the server", fix, status=507)

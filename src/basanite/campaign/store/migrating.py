@@ -1,0 +1,136 @@
+"""The schema in its versions: brought up to date by code, checked against the tables, and taken back one by one.
+
+`python -m basanite.campaign.store.migrating "what changes"` writes the next version from what differs; read it before
+you keep it. The versions lie inside the package, so that an installed server can bring its own database up to date.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from alembic import command
+from alembic.autogenerate import compare_metadata
+from alembic.config import Config
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection, text
+
+from basanite.campaign.store.database import Database
+from basanite.campaign.store.tables import Base
+from basanite.errors import BasaniteError
+
+FOLDER = Path(__file__).parent / "migrations"
+LOCK = 0x62617362
+"""The advisory lock of whoever changes the schema on PostgreSQL; on SQLite a writer is alone anyway."""
+
+
+class SchemaError(BasaniteError):
+    """The database has another version of the schema than this program."""
+
+
+def upgrade(database: Database, revision: str = "head") -> None:
+    """Bring a database up to date, an empty one included; several processes may call it at once."""
+    with _alone(database) as config:
+        command.upgrade(config, revision)
+
+
+def upgrade_within(connection: Connection, revision: str = "head") -> None:
+    """Bring a database up to date inside of a transaction that somebody else keeps or takes back (a restore)."""
+    command.upgrade(_config(connection), revision)
+
+
+def make_tables(database: Database) -> None:
+    """Make the tables of the program in an empty database and call it up to date: for tests, all versions at once."""
+    if version(database) is not None:
+        return
+    with _alone(database) as config:
+        Base.metadata.create_all(config.attributes["connection"])
+        command.stamp(config, "head")
+
+
+def downgrade(database: Database, revision: str) -> None:
+    """Take a database back to an older version, `base` for an empty one; data of newer tables is lost."""
+    with _alone(database) as config:
+        command.downgrade(config, revision)
+
+
+def version(database: Database) -> str | None:
+    """The version of the schema that a database has; None if it has none."""
+    with database.engine.connect() as connection:
+        return MigrationContext.configure(connection).get_current_revision()
+
+
+def newest() -> str:
+    """The version of the schema that this program needs."""
+    return str(ScriptDirectory(str(FOLDER)).get_current_head())
+
+
+def require(database: Database) -> None:
+    """Refuse to work on a database of another version, with the cure."""
+    found = version(database)
+    if found == newest():
+        return
+    known = found is None or found in {one.revision for one in ScriptDirectory(str(FOLDER)).walk_revisions()}
+    cure = "Run `basanite admin upgrade`" if known else "Update Basanite: the database is of a newer version"
+    raise SchemaError(
+        f"The database has version {found or 'none'} of the schema, this program needs {newest()}. {cure}."
+    )
+
+
+def check(database: Database) -> list[Any]:
+    """How the tables in a database differ from those in the program; nothing if they agree."""
+    with database.engine.connect() as connection:
+        context = MigrationContext.configure(connection, opts=options(connection))
+        return list(compare_metadata(context, Base.metadata))
+
+
+def options(connection: Connection) -> dict[str, Any]:
+    """How schemas are compared and changed: tables of others (the jobs') are let alone."""
+    return {
+        "target_metadata": Base.metadata,
+        "include_object": is_ours,
+        "render_as_batch": connection.dialect.name == "sqlite",
+        "compare_type": True,
+    }
+
+
+def is_ours(thing: Any, name: str | None, kind: str, reflected: bool, compare_to: Any) -> bool:
+    """Whether a table or what belongs to it is one of ours: the tables of the jobs lie in the same database."""
+    table = name if kind == "table" else getattr(getattr(thing, "table", None), "name", None)
+    return table in Base.metadata.tables
+
+
+@contextmanager
+def _alone(database: Database) -> Iterator[Config]:
+    """Be the only one who changes the schema, in one transaction: all of it is kept, or nothing."""
+    with database.engine.connect().execution_options(writes=True) as connection, connection.begin():
+        if connection.dialect.name == "postgresql":
+            connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": LOCK})
+        yield _config(connection)
+
+
+def _config(connection: Connection) -> Config:
+    config = Config()
+    config.set_main_option("script_location", str(FOLDER).replace("%", "%%"))
+    config.attributes["connection"] = connection
+    return config
+
+
+def write_version(message: str) -> None:
+    """Write the next version from what differs between the newest one and the tables."""
+    with tempfile.TemporaryDirectory() as folder:
+        database = Database(f"sqlite:///{folder}/empty.sqlite")
+        upgrade(database)
+        number = f"{len(list((FOLDER / 'versions').glob('v[0-9]*.py'))) + 1:04d}"
+        with _alone(database) as config:
+            command.revision(config, message, autogenerate=True, rev_id=number)
+        database.close()
+
+
+if __name__ == "__main__":
+    write_version(sys.argv[1])

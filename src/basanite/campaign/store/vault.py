@@ -1,0 +1,89 @@
+"""The vault: a folder of secrets that neither the database nor a backup holds.
+
+Keys of persons (destroying one makes every copy of that person's data unreadable, P-21), nonces of sealed references
+(X-1), keys of encrypted packs (M89), the signing keys (X-6) and the key that digests mail addresses.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import os
+import re
+import secrets
+from contextlib import suppress
+from pathlib import Path
+
+from basanite.campaign.store.files import sync_folder
+
+NAME = re.compile(r"[A-Za-z0-9_-]+")
+
+
+class Vault:
+    """Named secrets in a folder that only the server's own user can read."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def secret(self, kind: str, name: str, *, size: int = 32) -> bytes:
+        """The secret of this name, made at random when it is first asked for."""
+        with suppress(FileNotFoundError):
+            return self.read(kind, name)
+        self.keep(kind, name, secrets.token_bytes(size))
+        return self.read(kind, name)
+
+    def read(self, kind: str, name: str) -> bytes:
+        """A secret that must be there; FileNotFoundError if it is not (or was destroyed)."""
+        return self._path(kind, name).read_bytes()
+
+    def keep(self, kind: str, name: str, secret: bytes) -> None:
+        """Keep a secret under a name; one that is there already stays as it is."""
+        path = self._path(kind, name)
+        self._make_folders(path.parent)
+        fresh = path.with_name(f".{secrets.token_hex(8)}")
+        with open(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            file.write(secret)
+            file.flush()
+            os.fsync(file.fileno())
+        with suppress(FileExistsError):
+            os.link(fresh, path)
+        fresh.unlink()
+        sync_folder(path.parent)
+
+    def destroy(self, kind: str, name: str) -> None:
+        """Overwrite and remove a secret; what was sealed with it is lost for ever."""
+        path = self._path(kind, name)
+        with suppress(FileNotFoundError):
+            with path.open("r+b") as file:
+                file.write(secrets.token_bytes(path.stat().st_size))
+                file.flush()
+                os.fsync(file.fileno())
+            path.unlink()
+            sync_folder(path.parent)
+
+    def names(self, kind: str) -> list[str]:
+        """The names of all secrets of a kind."""
+        folder = self.folder / kind
+        return sorted(path.name for path in folder.iterdir() if path.name[0] != ".") if folder.is_dir() else []
+
+    def hmac(self, kind: str, name: str, content: bytes) -> str:
+        """A digest of content that nobody without the vault can make or check."""
+        return hmac.new(self.secret(kind, name), content, hashlib.sha256).hexdigest()
+
+    def too_open(self) -> list[Path]:
+        """Folders and files of the vault that others than the server's own user could read."""
+        if not self.folder.is_dir():
+            return []
+        return [path for path in (self.folder, *sorted(self.folder.rglob("*"))) if path.stat().st_mode & 0o077]
+
+    def _make_folders(self, folder: Path) -> None:
+        """Each folder is closed to others, whatever the umask of whoever started the server."""
+        for place in (self.folder, folder):
+            if not place.is_dir():
+                place.mkdir(parents=True, exist_ok=True)
+                place.chmod(0o700)
+
+    def _path(self, kind: str, name: str) -> Path:
+        if not (NAME.fullmatch(kind) and NAME.fullmatch(name)):
+            raise ValueError(f"{kind}/{name} cannot be the name of a secret")
+        return self.folder / kind / name

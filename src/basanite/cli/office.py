@@ -1,0 +1,80 @@
+"""The office that a command works in: its settings read, its mistakes told as a user's, its connections given back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from basanite.errors import MissingExtraError, SettingError
+
+if TYPE_CHECKING:
+    from basanite.campaign.office import Clock, Office
+    from basanite.campaign.settings import Settings
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True)
+class GivenClock:
+    """A clock handed in with the command (`app(obj=GivenClock(clock))`): how a season is played in minutes."""
+
+    clock: Clock
+
+
+def data_option(command: Command) -> Command:
+    """Add `--data`, the folder in which a season lives."""
+    text = "The folder of the season's data. [default: basanite-data, or what basanite.toml says]"
+    return click.option("--data", type=click.Path(path_type=Path, file_okay=False), help=text)(command)
+
+
+def read_settings(data: Path | None = None, **given: Any) -> Settings:
+    """The settings from `basanite.toml`, the environment, and what was given on the command line, which wins."""
+    try:
+        from pydantic import ValidationError
+
+        from basanite.campaign.settings import Settings
+    except ModuleNotFoundError as missing:
+        raise MissingExtraError(
+            f"{missing.name} is not installed. Install it: pip install 'basanite[server]'"
+        ) from None
+    chosen = {name: value for name, value in {"data": data, **given}.items() if value is not None}
+    try:
+        return Settings(**chosen)
+    except ValidationError as wrong:
+        raise SettingError("; ".join(map(_in_words, wrong.errors()))) from None
+    except ValueError as wrong:
+        raise SettingError(f"basanite.toml cannot be read: {wrong}") from None
+
+
+@contextmanager
+def opened(data: Path | None = None, **given: Any) -> Iterator[Office]:
+    """An office with its database up to date, closed at the end."""
+    settings = read_settings(data, **given)
+    from basanite.campaign.office import Office
+
+    context = click.get_current_context(silent=True)
+    given_clock = context.find_object(GivenClock) if context else None
+    office = Office.open(settings, given_clock.clock) if given_clock else Office.open(settings)
+    try:
+        prepare(office)
+        yield office
+    finally:
+        office.close()
+
+
+def prepare(office: Office) -> None:
+    """Make the tables, or bring them up to date."""
+    from basanite.campaign.store import migrating
+
+    migrating.upgrade(office.database)
+
+
+def _in_words(error: Any) -> str:
+    """A wrong setting by its name; its value is not repeated, for it may be a secret."""
+    name = ".".join(map(str, error["loc"]))
+    return f"The setting {name!r} cannot be used: {error['msg']}"

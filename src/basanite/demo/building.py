@@ -1,0 +1,144 @@
+"""Making the demo's folder: whole or not at all, marked as a demo, and thrown away only if the mark is there."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final, Self
+
+from basanite.campaign.jobs import pulse
+from basanite.campaign.office import Clock, Office, utc_now
+from basanite.campaign.settings import DEMO_MARK, Accounts, Limits, Mail, Retention, Settings
+from basanite.campaign.store import migrating
+from basanite.demo import season
+from basanite.demo.cast import Login, fresh_password
+from basanite.demo.plan import SLUG
+from basanite.demo.stage import Say, Stage
+from basanite.errors import SettingError, UnreadableError
+from basanite.formats.bounded import read_bounded
+from basanite.testing.clock import SetClock
+
+FORMAT: Final = "basanite-demo/1"
+LARGEST_MARK: Final = 100_000
+STALE_DAYS: Final = 4
+"""After so many days the week that was open when the demo was made is over."""
+
+
+@dataclass(frozen=True)
+class Demo:
+    """A demo that stands: where, since when, and how to sign in."""
+
+    folder: Path
+    made: datetime
+    logins: tuple[Login, ...]
+
+    @classmethod
+    def read(cls, folder: Path) -> Self | None:
+        """The demo in a folder, if there is one."""
+        mark = folder / DEMO_MARK
+        if mark.is_symlink() or not mark.is_file():
+            return None
+        try:
+            kept = json.loads(read_bounded(mark, LARGEST_MARK))
+            logins = tuple(Login(**one) for one in kept["logins"])
+            return cls(folder, datetime.fromisoformat(kept["made"]), logins)
+        except (ValueError, KeyError, TypeError):
+            raise SettingError(f"{mark} cannot be read. Make the demo anew with --reset.") from None
+
+    def stale(self, now: datetime) -> bool:
+        """Whether the season has gone on so far that little is open."""
+        return (now - self.made).days >= STALE_DAYS
+
+    def login(self, key: str) -> Login:
+        """How one of the people signs in."""
+        return {one.key: one for one in self.logins}[key]
+
+
+def settings_of(folder: Path, address: str = "http://127.0.0.1:8000") -> Settings:
+    """The settings of a demo: none is taken from a file or the environment, so that no real server is touched."""
+    limits = Limits(seconds=120.0, poll_seconds=0.2, duty_seconds=2.0, box="best")
+    parts: dict[str, Any] = {"mail": Mail(), "limits": limits, "retention": Retention(), "accounts": Accounts()}
+    parts |= {"database": "", "vault": None, "drop": None, "plugins": (), "zone": "UTC", "workers": 2}
+    parts |= {"demo": True, "encrypt_references": False, "loopback_webhooks": False}
+    return Settings(data=folder, address=address, **parts)
+
+
+@contextmanager
+def opened(folder: Path, address: str = "http://127.0.0.1:8000", clock: Clock = utc_now) -> Iterator[Office]:
+    """The office of a demo, its tables up to date."""
+    office = Office.open(settings_of(folder, address), clock)
+    try:
+        migrating.upgrade(office.database)
+        yield office
+    finally:
+        office.close()
+
+
+def make(folder: Path, say: Say, *, reset: bool = False, now: datetime | None = None) -> Demo:
+    """The demo in a folder: the one that is there, or a new one."""
+    check_place(folder, reset=reset)
+    if reset and (folder / DEMO_MARK).is_file():
+        _check_idle(folder)
+    there = None if reset else Demo.read(folder)
+    return there or _made(folder, say, now or utc_now())
+
+
+def check_place(folder: Path, *, reset: bool) -> None:
+    """Refuse a place that is not ours: nothing that the demo did not make is ever deleted or written over."""
+    if not os.path.lexists(folder):
+        return
+    inside = Path.cwd().is_relative_to(folder.resolve())
+    if folder.is_symlink() or not folder.is_dir() or (reset and inside):
+        raise SettingError(f"{folder} is not a folder that a demo can use. Choose another with --data.")
+    if any(folder.iterdir()) and not (folder / DEMO_MARK).is_file():
+        raise SettingError(f"{folder} was not made by the demo, so it is left alone. Choose another with --data.")
+
+
+def _check_idle(folder: Path) -> None:
+    """Refuse to throw a demo away under a server that is running."""
+    settings = settings_of(folder)
+    with opened(folder) as office, office.reading() as session:
+        if pulse.alive(session, utc_now(), settings.limits.silent_seconds):
+            raise SettingError(f"The demo in {folder} is running. Stop it first; or choose another with --data.")
+
+
+def _made(folder: Path, say: Say, now: datetime) -> Demo:
+    """Make it beside its place, and put it there when it is whole."""
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=f".{folder.name}.", dir=folder.parent) as space:
+            draft = Path(space) / "data"
+            _mark(draft, now, _played(draft, Path(space) / "files", say, now))
+            if folder.exists():
+                shutil.rmtree(folder)
+            draft.replace(folder)
+    except OSError as error:
+        words = f"{folder} cannot be made: {error.strerror or error}. Choose another folder with --data."
+        raise UnreadableError(words) from error
+    made = Demo.read(folder)
+    if made is None:
+        raise SettingError(f"{folder} was taken away while the demo was made. Try again.")
+    return made
+
+
+def _played(draft: Path, files: Path, say: Say, now: datetime) -> list[Login]:
+    clock = SetClock(now)
+    files.mkdir()
+    with opened(draft, clock=clock) as office:
+        return season.play(Stage(office, clock, now, files, say), fresh_password())
+
+
+def _mark(draft: Path, now: datetime, logins: list[Login]) -> None:
+    """Passwords lie beside the data, for this user alone."""
+    kept = {"format": FORMAT, "campaign": SLUG, "made": now.isoformat(), "logins": [one.as_dict() for one in logins]}
+    path = os.open(draft / DEMO_MARK, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(kept, file, indent=2)
+        file.write("\n")

@@ -1,0 +1,142 @@
+"""Results, boards and receipts: only what the policy lets through (M68-M72, P-12)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Query, Response
+from pydantic import BaseModel
+from sqlalchemy import select
+
+from basanite.campaign.model.refusals import missing
+from basanite.campaign.results import seeing
+from basanite.campaign.score_receipts import score_receipt
+from basanite.campaign.store.tables import Receipt
+from basanite.server.api.submissions import ResultShown, shown_result
+from basanite.server.roles import Caller, allow
+
+ROUTER = APIRouter(prefix="/campaigns/{slug}", tags=["results"])
+Reader = Annotated[Caller, allow("member", "evaluation", scope="read")]
+Anybody = Annotated[Caller, allow("visitor", scope="read")]
+Id = Annotated[str, Path(max_length=64)]
+Text = Annotated[str, Query(max_length=200)]
+RECEIPT: dict[int | str, dict[str, Any]] = {200: {"content": {"application/json": {"schema": {"type": "object"}}}}}
+
+
+class ResultListed(BaseModel):
+    """A result with the submission that it belongs to."""
+
+    submission: str
+    number: int
+    window: str
+    task: str
+    label: str
+    type: str
+    standing: str
+    result: ResultShown
+
+
+class RowShown(BaseModel):
+    """One system on a board."""
+
+    name: str
+    own: bool
+    baseline: bool
+    value: float | None
+    low: float | None
+    high: float | None
+    ranks: tuple[int, int] | None
+    group: int | None
+    looks: int
+    note: str
+
+
+class BoardShown(BaseModel):
+    """Primary submissions side by side."""
+
+    window: str
+    task: str
+    language: str
+    track: str
+    metric: str
+    level: str
+    naming: str
+    pending: bool
+    notes: list[str]
+    left_out: dict[str, int]
+    rows: list[RowShown]
+
+
+@ROUTER.get("/results")
+def list_results(caller: Reader, window: Text = "", task: Text = "") -> list[ResultListed]:
+    """The newest results that the caller may see; in blind windows there are none before release."""
+    row, _ = caller.here
+    wanted: dict[str, Any] = {"window": window or None, "task": task or None, "limit": 200}
+    with caller.office.reading() as session:
+        found = seeing.submissions(session, caller.office, caller.viewer, row.id, **wanted)
+    return [_listed(one) for one in found if one.result is not None]
+
+
+@ROUTER.get("/submissions/{submission_id}/results")
+def show_history(submission_id: Id, caller: Reader) -> list[ResultShown]:
+    """Every result that ever held for a submission, oldest first."""
+    _check(caller, submission_id)
+    with caller.office.reading() as session:
+        found = seeing.results(session, caller.office, caller.viewer, submission_id)
+    return [shown for one in found if (shown := shown_result(one)) is not None]
+
+
+@ROUTER.get("/leaderboard")
+def show_board(caller: Anybody, window: Text, task: Text, language: Text = "", track: Text = "") -> BoardShown:
+    """A board with groups of systems that cannot be told apart; empty before anything is released to the caller."""
+    row, _ = caller.here
+    with caller.office.reading() as session:
+        board = seeing.board(
+            session, caller.office, caller.viewer, row.id, window, task, language=language, track=track
+        )
+    facts = {name: value for name, value in asdict(board).items() if name in BoardShown.model_fields}
+    rows = [RowShown(**_only(asdict(one), RowShown)) for one in board.rows]
+    return BoardShown(**facts | {"rows": rows, "notes": list(board.notes)})
+
+
+@ROUTER.get("/submissions/{submission_id}/receipts/intake", response_class=Response, responses=RECEIPT)
+def show_intake_receipt(submission_id: Id, caller: Reader) -> Response:
+    """The signed receipt that a submission was taken in."""
+    _check(caller, submission_id)
+    with caller.office.reading() as session:
+        query = select(Receipt.content).where(Receipt.submission_id == submission_id, Receipt.kind == "intake")
+        content = session.scalars(query.order_by(Receipt.at.desc())).first()
+    if content is None:
+        raise missing("receipt")
+    return Response(content, media_type="application/json")
+
+
+@ROUTER.get("/submissions/{submission_id}/receipts/score", response_class=Response, responses=RECEIPT)
+def show_score_receipt(submission_id: Id, caller: Reader) -> Response:
+    """The signed receipt of a score; it exists only once the score is released (X-6)."""
+    _check(caller, submission_id)
+    with caller.office.writing() as session:
+        receipt = score_receipt(session, caller.office, submission_id)
+        return Response(receipt.content, media_type="application/json")
+
+
+def _check(caller: Caller, submission_id: str) -> None:
+    """Others' submissions, and those of another campaign, do not exist."""
+    row, _ = caller.here
+    with caller.office.reading() as session:
+        seen = seeing.submission(session, caller.office, caller.viewer, submission_id)
+    if seen.campaign != row.slug:
+        raise missing("submission")
+
+
+def _only(facts: Mapping[str, Any], model: type[BaseModel]) -> dict[str, Any]:
+    return {name: value for name, value in facts.items() if name in model.model_fields}
+
+
+def _listed(one: seeing.SeenSubmission) -> ResultListed:
+    result = shown_result(one.result)
+    if result is None:
+        raise LookupError("a result without content")
+    return ResultListed(**_only(asdict(one), ResultListed) | {"submission": one.id, "result": result})

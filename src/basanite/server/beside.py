@@ -1,0 +1,71 @@
+"""What runs beside the calls of a server, each in a thread of its own: the worker, the look into the drop folder."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from basanite.campaign.office import Office
+from basanite.server.faults import note_fault
+
+LOOK_SECONDS = 2.0
+"""How often the drop folder is looked into (X-12)."""
+PATIENCE_SECONDS = 60.0
+Work = Callable[[Office, threading.Event], None]
+
+
+@contextmanager
+def running(office: Office, *, worker: bool) -> Iterator[None]:
+    """Run what is wanted until the block ends; then let each end in good order."""
+    wanted: list[Work] = [warm_up]
+    wanted += [watch_drops] if office.settings.drop is not None else []
+    wanted += [work] if worker else []
+    with _all_running(office, wanted):
+        yield
+
+
+@contextmanager
+def _all_running(office: Office, wanted: list[Work]) -> Iterator[None]:
+    stop = threading.Event()
+    threads = [threading.Thread(target=_guarded, args=(one, office, stop), daemon=True) for one in wanted]
+    for thread in threads:
+        thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join(PATIENCE_SECONDS)
+
+
+def _guarded(work: Work, office: Office, stop: threading.Event) -> None:
+    try:
+        work(office, stop)
+    except Exception as error:  # noqa: BLE001 - the server answers on; health and the doctor tell that nobody works
+        note_fault(error)
+
+
+def work(office: Office, stop: threading.Event) -> None:
+    """Run jobs. The engine of jobs must not be started where an event loop runs, so it has a thread of its own."""
+    from basanite.campaign.jobs.worker import run
+
+    run(office, stop)
+
+
+def warm_up(office: Office, stop: threading.Event) -> None:
+    """Load what asks for jobs, which takes a second: not the first who submits shall wait for it."""
+    from basanite.campaign.jobs.queue import client
+
+    client(office)
+
+
+def watch_drops(office: Office, stop: threading.Event) -> None:
+    """Look into the drop folder again and again."""
+    from basanite.campaign.intake.drop_folder import look
+
+    while not stop.wait(LOOK_SECONDS):
+        try:
+            look(office)
+        except Exception as error:  # noqa: BLE001 - one bad look must not close the door for good
+            note_fault(error)

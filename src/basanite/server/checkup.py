@@ -1,0 +1,212 @@
+"""What could keep a server from working, found before somebody else finds it; each finding has its cure."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import stat
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Literal
+
+from sqlalchemy import inspect, select, text
+from sqlalchemy.exc import SQLAlchemyError
+
+from basanite.campaign.office import Office, utc_now
+from basanite.campaign.store import migrating
+from basanite.campaign.store.tables import Base, Event, Worker
+from basanite.server.observing import alive
+
+State = Literal["good", "note", "bad"]
+LOW_SPACE, NO_SPACE = 20 * 2**30, 2**30
+SKEW = timedelta(seconds=30)
+MAIL_SECONDS = 5.0
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was looked at: how it is, and what to do if it is bad."""
+
+    name: str
+    state: State
+    words: str
+    cure: str = ""
+
+
+def examine(office: Office) -> list[Finding]:
+    """Look at everything a season needs; a check that breaks is itself a finding."""
+    return [_looked(name, check, office) for name, check in CHECKS.items()]
+
+
+def _looked(name: str, check: Callable[[Office], Finding], office: Office) -> Finding:
+    try:
+        return check(office)
+    except (OSError, SQLAlchemyError) as error:
+        return Finding(name, "bad", f"{type(error).__name__}: {_first_line(error)}", "see the settings of this part")
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).splitlines() or [""])[0][:200]
+
+
+def settings(office: Office) -> Finding:
+    """Whether what was set can be meant."""
+    loopback = "//127." in office.settings.address or "//localhost" in office.settings.address
+    if office.settings.demo:
+        return Finding("settings", "note", "this is a demo: its passwords are known", "never serve it to others")
+    if office.settings.address.startswith("http:") and not loopback:
+        words = f"people reach it at {office.settings.address}, without encryption"
+        return Finding("settings", "bad", words, "put a proxy with https before it, and set `address`")
+    if office.settings.address.startswith("https:") and not office.settings.proxies:
+        words = "no proxy is named: all calls seem to come from it, and share one limit on wrong passwords"
+        return Finding("settings", "note", words, 'name it: proxies = ["127.0.0.1"]')
+    return Finding("settings", "good", f"people reach it at {office.settings.address}")
+
+
+def database(office: Office) -> Finding:
+    """Whether the database answers."""
+    with office.reading() as session:
+        session.execute(text("SELECT 1"))
+    return Finding("database", "good", office.database.engine.dialect.name)
+
+
+def tables(office: Office) -> Finding:
+    """Whether the tables are those of this version."""
+    there = set(inspect(office.database.engine).get_table_names())
+    missing = sorted(set(Base.metadata.tables) - there)
+    if not there & set(Base.metadata.tables):
+        return Finding("tables", "note", "no tables yet", "`basanite serve` makes them at its first start")
+    found, newest = migrating.version(office.database), migrating.newest()
+    if missing or found != newest:
+        words = f"the tables are of version {found or 'unknown'}, and this program needs {newest}"
+        return Finding("tables", "bad", words, "back up, then start `basanite serve` of this version once")
+    return Finding("tables", "good", f"version {newest}")
+
+
+def files(office: Office) -> Finding:
+    """Whether files can be written."""
+    for folder in (office.settings.data, office.files.folder, office.sealed.folder):
+        place = _existing(folder)
+        if not os.access(place, os.W_OK | os.X_OK):
+            return Finding("files", "bad", f"{folder} cannot be written", "give the folder to the user of the server")
+    return Finding("files", "good", str(office.settings.data))
+
+
+def _existing(path: Path) -> Path:
+    return next(place for place in (path, *path.resolve().parents) if place.exists())
+
+
+def vault(office: Office) -> Finding:
+    """Whether nobody else can read the keys."""
+    folder = office.vault.folder
+    if not folder.exists():
+        return Finding("vault", "note", "no keys yet", "they are made when they are first needed")
+    open_ones = [path for path in _inside(folder) if stat.S_IMODE(path.stat().st_mode) & 0o077]
+    if open_ones:
+        cure = f"chmod -R go= {folder}"
+        return Finding("vault", "bad", f"others can read {len(open_ones)} entries, first {open_ones[0].name}", cure)
+    return Finding("vault", "good", "only this user can read it")
+
+
+def _inside(folder: Path) -> Iterator[Path]:
+    yield folder
+    yield from (path for path in folder.rglob("*") if path.name[0] != ".")
+
+
+def box(office: Office) -> Finding:
+    """Whether scoring can be walled in."""
+    from basanite.harness.sandbox.running import capability
+
+    found = capability()
+    if found.mode:
+        return Finding("box", "good", f"scoring runs in a box ({found.mode})")
+    words = "no box can be made here: scoring runs in a limited child without network"
+    if office.settings.limits.box == "required":
+        words = "no box can be made here: sealed references are not scored, others in a limited child"
+    return Finding("box", "note", words, "allow user namespaces: sysctl kernel.unprivileged_userns_clone=1")
+
+
+def mail(office: Office) -> Finding:
+    """Whether the mail server can be reached; nothing is sent."""
+    host, port = office.settings.mail.host, office.settings.mail.port
+    if not host:
+        words = f"no mail server is set: mails are files in {office.settings.data / 'outbox'}"
+        return Finding("mail", "note", words, "set mail.host to send them")
+    try:
+        socket.create_connection((host, port), MAIL_SECONDS).close()
+    except OSError as error:
+        return Finding("mail", "bad", f"{host}:{port} does not answer: {error}", "check mail.host and mail.port")
+    return Finding("mail", "good", f"{host}:{port} answers")
+
+
+def space(office: Office) -> Finding:
+    """Whether there is room for uploads."""
+    free = shutil.disk_usage(_existing(office.settings.data)).free
+    words = f"{free / 2**30:.0f} GiB are free"
+    if free < NO_SPACE:
+        return Finding("space", "bad", words, "make room, or move `data` to a larger disk: uploads are refused soon")
+    if free < LOW_SPACE:
+        return Finding("space", "note", words, "a season with large submissions needs more")
+    return Finding("space", "good", words)
+
+
+def clock(office: Office) -> Finding:
+    """Whether the clock agrees with the database's and has not gone back behind the log."""
+    ahead = _ahead(office)
+    if abs(ahead) > SKEW:
+        words = f"the machine's clock differs by {abs(ahead).total_seconds():.0f} s"
+        return Finding("clock", "bad", words, "let both machines follow a time server")
+    return Finding("clock", "good", "in step")
+
+
+def _ahead(office: Office) -> timedelta:
+    """How far the database's clock is ahead of ours; for a file, how far the newest event is in the future."""
+    with office.reading() as session:
+        if not office.database.is_sqlite:
+            now: timedelta = session.execute(text("SELECT now()")).scalar_one() - utc_now()
+            return now
+        if not inspect(office.database.engine).has_table(Event.__tablename__):
+            return timedelta(0)
+        newest = session.scalar(select(Event.at).order_by(Event.sequence.desc()).limit(1))
+    return max(newest - utc_now(), timedelta(0)) if newest else timedelta(0)
+
+
+def drop(office: Office) -> Finding:
+    """Whether the drop folder is there, if there is to be one."""
+    folder = office.settings.drop
+    if folder is None:
+        return Finding("drop folder", "good", "closed")
+    if not folder.is_dir() or not os.access(folder, os.R_OK | os.W_OK | os.X_OK):
+        return Finding(
+            "drop folder", "bad", f"{folder} cannot be used", f"mkdir -p {folder}, owned by the server's user"
+        )
+    return Finding("drop folder", "good", str(folder))
+
+
+def workers(office: Office) -> Finding:
+    """Whether somebody scores."""
+    if not inspect(office.database.engine).has_table(Worker.__tablename__):
+        return Finding("workers", "note", "none yet", "`basanite serve` brings one")
+    with office.reading() as session:
+        here = alive(session.scalars(select(Worker).where(Worker.stopped.is_(None))), office)
+    if not here:
+        return Finding("workers", "note", "none was heard of lately", "start `basanite worker`, or `serve` with one")
+    return Finding("workers", "good", f"{len(here)} at work")
+
+
+CHECKS: dict[str, Callable[[Office], Finding]] = {
+    "settings": settings,
+    "database": database,
+    "tables": tables,
+    "files": files,
+    "vault": vault,
+    "box": box,
+    "mail": mail,
+    "space": space,
+    "clock": clock,
+    "drop folder": drop,
+    "workers": workers,
+}

@@ -1,0 +1,83 @@
+"""The page of everything that did not work: what happened, what to do, and a number to send us."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from urllib.parse import quote
+
+from fastapi import Request
+from fastapi.responses import HTMLResponse, Response
+
+from basanite.problems import Problem
+from basanite.server.catalogue import say, sentence
+from basanite.server.faults import request_id
+from basanite.server.known import office_of
+from basanite.server.pages.foundation import cookies
+from basanite.server.pages.foundation.frame import Frame, render, show
+from basanite.server.pages.foundation.times import Clocks
+from basanite.server.roles import Caller
+
+TITLES = {
+    401: sentence("Please sign in"),
+    403: sentence("This is not yours to see"),
+    404: sentence("There is nothing here"),
+    409: sentence("This cannot be done now"),
+    413: sentence("This is too large"),
+    422: sentence("Something is not right yet"),
+    429: sentence("Please wait a little"),
+    500: sentence("This is our fault"),
+}
+
+
+@dataclass(frozen=True)
+class ErrorPage:
+    """What is said about an error."""
+
+    title: str
+    words: str
+    problems: tuple[Problem, ...] = ()
+    id: str = ""
+    sign_in: str = ""
+
+
+def error_page(request: Request, status: int, detail: str, problems: list[Problem]) -> Response:
+    """The answer to a call that failed, as a page."""
+    other = TITLES[500] if status >= 500 else sentence("This did not work")
+    page = ErrorPage(
+        say(TITLES.get(status, other)),
+        _words(status, detail, problems),
+        tuple(problems),
+        request_id(request) if status >= 500 else "",
+        _sign_in(request) if status == 401 else "",
+    )
+    caller: Caller | None = getattr(request.state, "caller", None)
+    if caller is not None and status < 500:
+        return show(request, caller, page, status=status)
+    return HTMLResponse(render(page, _bare(request)), status)
+
+
+def _words(status: int, detail: str, problems: list[Problem]) -> str:
+    if status == 404:
+        return say("The address may be wrong, or what it names is not for you.")
+    if status == 401:
+        return say("This page is for people who are signed in.")
+    if status >= 500:
+        return say("It is not because of what you did, and nothing of yours was lost. If it stays, send us the number.")
+    return "" if problems else detail
+
+
+def _sign_in(request: Request) -> str:
+    here = request.url.path if request.method == "GET" else "/"
+    return f"/sign-in?then={quote(here)}"
+
+
+def _bare(request: Request) -> Frame:
+    """The frame of a page that asks the database nothing, for it may be what failed."""
+    theme = request.cookies.get(cookies.THEME, "")
+    zone = request.cookies.get(cookies.ZONE, "UTC")
+    return Frame(
+        Clocks(office_of(request).clock(), zone, zone),
+        request.url.path,
+        request.cookies.get(cookies.forms_name(office_of(request)), ""),
+        theme=theme if theme in ("light", "dark") else "",
+    )

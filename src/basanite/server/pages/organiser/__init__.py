@@ -1,0 +1,12 @@
+"""The pages of the evaluation team: what decides something is confirmed, has a reason, and is logged (P-7)."""
+
+from basanite.server.pages.organiser import home, people, plan, record, results, saying
+
+ROUTERS = (
+    home.ROUTER,
+    *people.ROUTERS,
+    *plan.ROUTERS,
+    *results.ROUTERS,
+    *saying.ROUTERS,
+    *record.ROUTERS,
+)

@@ -1,0 +1,146 @@
+"""The organisers' desk: what waits for a decision, and how each window stands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+
+from basanite.campaign.model.stages import is_blind
+from basanite.campaign.organising import releasing
+from basanite.campaign.organising.looking.waiting import Waiting, runs_by_window, waiting
+from basanite.server.catalogue import plural, say, sentence
+from basanite.server.pages.foundation.frame import show
+from basanite.server.pages.organiser.desk import BASE, Organiser
+from basanite.server.roles import Caller
+
+ROUTER = APIRouter(include_in_schema=False)
+ON_ITS_WAY = ("received", "validating", "scoring")
+WAITS = (
+    (
+        "leads",
+        sentence("{count} person asks to lead a team"),
+        sentence("{count} people ask to lead a team"),
+        "people",
+    ),
+    (
+        "approvals",
+        sentence("{count} act waits for a second organiser"),
+        sentence("{count} acts wait for a second organiser"),
+        "approvals",
+    ),
+    (
+        "exceptions",
+        sentence("{count} exception waits for a second organiser"),
+        sentence("{count} exceptions wait for a second organiser"),
+        "people",
+    ),
+    (
+        "copies",
+        sentence("{count} signed agreement waits for your signature"),
+        sentence("{count} signed agreements wait for your signature"),
+        "packs",
+    ),
+    ("appeals", sentence("{count} appeal is open"), sentence("{count} appeals are open"), "appeals"),
+    (
+        "rescorings",
+        sentence("{count} re-scoring is to be looked at"),
+        sentence("{count} re-scorings are to be looked at"),
+        "rescoring",
+    ),
+    (
+        "questions",
+        sentence("{count} question has no answer"),
+        sentence("{count} questions have no answer"),
+        "questions",
+    ),
+)
+"""What is counted, how it is said of one and of many, and the page where it is decided."""
+
+
+@dataclass(frozen=True)
+class Duty:
+    """Something that waits for a decision."""
+
+    text: str
+    part: str
+    """Where it is decided."""
+
+
+@dataclass(frozen=True)
+class WindowLine:
+    """A window in numbers."""
+
+    id: str
+    title: str
+    state: str
+    """`open`, `coming`, `past`."""
+    opens: datetime
+    closes: datetime
+    blind: bool
+    scored: int
+    invalid: int
+    failed: int
+    busy: int
+    released: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class HomePage:
+    """What waits, and all windows."""
+
+    title: str
+    duties: tuple[Duty, ...]
+    windows: tuple[WindowLine, ...]
+    version: int
+    two_people: tuple[str, ...]
+
+
+@ROUTER.get(BASE)
+def home(request: Request, caller: Organiser) -> Response:
+    """The page."""
+    row, campaign = caller.here
+    with caller.office.reading() as session:
+        found, runs = waiting(session, row.id), runs_by_window(session, row.id)
+        out = releasing.releases(session, row.id)
+    released = {one.id: tuple(each.level for each in out if each.window == one.id) for one in campaign.windows}
+    page = HomePage(
+        say("Desk"),
+        tuple(duties(found)),
+        tuple(_windows(caller, runs, released)),
+        caller.plan_version,
+        tuple(sorted(campaign.two_people)),
+    )
+    return show(request, caller, page)
+
+
+def duties(found: Waiting) -> Iterator[Duty]:
+    """What waits in words, each with the page where it is decided."""
+    for name, one, many, part in WAITS:
+        count: int = getattr(found, name)
+        if count:
+            yield Duty(plural(count, one, many), part)
+
+
+def _windows(
+    caller: Caller, runs: Mapping[str, Mapping[str, int]], released: Mapping[str, tuple[str, ...]]
+) -> Iterator[WindowLine]:
+    _, campaign = caller.here
+    for one in campaign.windows:
+        states = runs.get(one.id, {})
+        yield WindowLine(
+            one.id,
+            one.title,
+            "coming" if caller.now < one.opens.utc else "open" if caller.now < one.closes.utc else "past",
+            one.opens.utc,
+            one.closes.utc,
+            is_blind(one),
+            states.get("scored", 0),
+            states.get("invalid", 0),
+            states.get("failed", 0),
+            sum(states.get(name, 0) for name in ON_ITS_WAY),
+            released[one.id],
+        )

@@ -1,0 +1,192 @@
+"""My own runs side by side: one value each with its interval, all values that may be seen, and a paired test."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Annotated, Final
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import JSONResponse, Response
+
+from basanite.campaign.model.refusals import RefusedError
+from basanite.campaign.results import own_runs, seeing
+from basanite.campaign.results.own_runs import OwnComparison
+from basanite.campaign.results.seen import SeenSubmission
+from basanite.figures import Table
+from basanite.server.catalogue import said, say, sentence
+from basanite.server.pages.foundation.forms import Filled
+from basanite.server.pages.foundation.frame import go, refuse, show
+from basanite.server.pages.runs.values import Place, axis_of, place
+from basanite.server.roles import Caller, allow
+
+ROUTER = APIRouter(include_in_schema=False)
+ADDRESS = "/campaigns/{slug}/compare"
+MOST_LISTED = 200
+MOST_COMPARED = own_runs.MOST_RUNS
+Chosen = Annotated[list[str] | None, Query(max_length=50)]
+VERDICTS: Final[Mapping[str, str]] = {
+    "first": sentence("{first} is better"),
+    "second": sentence("{second} is better"),
+    "different": sentence("they differ"),
+    "identical": sentence("the same on every unit"),
+    "no difference shown": sentence("no difference shown"),
+    "undecided": sentence("undecided: the test and the interval disagree, or too few units decide"),
+    "undefined": sentence("undefined"),
+}
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run with the value that counts."""
+
+    id: str
+    label: str
+    number: int
+    value: float | None
+    place: Place
+    better: float | None
+    """How much better than the first one that was chosen."""
+
+
+@dataclass(frozen=True)
+class Tested:
+    """Two runs and what the paired test says of them."""
+
+    first: str
+    second: str
+    difference: float | None
+    low: float | None
+    high: float | None
+    p: float | None
+    verdict: str
+
+
+@dataclass(frozen=True)
+class ComparePage:
+    """The runs to choose from, and the chosen ones side by side."""
+
+    title: str
+    offered: tuple[SeenSubmission, ...]
+    chosen: frozenset[str]
+    runs: tuple[Run, ...]
+    metric: str
+    table: Table | None
+    mixed: bool
+    """Whether what was chosen is not of one kind and cannot be compared."""
+    state: str = ""
+    """Where the paired test stands: `open`, `computing`, `there`, `failed` or `refused`; empty if there is none."""
+    tested: tuple[Tested, ...] = ()
+    test_metric: str = ""
+    reason: str = ""
+    state_address: str = ""
+
+
+@ROUTER.get(ADDRESS)
+def compare(request: Request, caller: Annotated[Caller, allow("member")], run: Chosen = None) -> Response:
+    """The page."""
+    return show(request, caller, _asked(caller, run or ()))
+
+
+@ROUTER.get(f"{ADDRESS}/state")
+def state(caller: Annotated[Caller, allow("member")], run: Chosen = None) -> Response:
+    """Where the paired test of these runs stands, for the page to look whether it is there."""
+    with caller.office.reading() as session:
+        found = own_runs.compared(session, caller.office, caller.viewer, caller.here[0].id, _wanted(run or ()))
+    return JSONResponse({"state": found.state, "ahead": None})
+
+
+@ROUTER.post(ADDRESS)
+def ask_for_test(request: Request, caller: Annotated[Caller, allow("member")], form: Filled) -> Response:
+    """Ask for the paired test."""
+    row, runs = caller.here[0], _wanted(form.all("run"))
+    try:
+        with caller.office.writing() as session:
+            own_runs.ask(session, caller.office, caller.actor, caller.viewer, row.id, runs)
+    except RefusedError as error:
+        return refuse(request, caller, _asked(caller, runs), error)
+    return go(caller, f"{ADDRESS.format(slug=row.slug)}?{_query(runs)}")
+
+
+def _wanted(runs: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(runs))[:MOST_COMPARED]
+
+
+def _query(runs: Iterable[str]) -> str:
+    return urlencode([("run", one) for one in runs])
+
+
+def _asked(caller: Caller, runs: Iterable[str]) -> ComparePage:
+    row, wanted = caller.here[0], _wanted(runs)
+    with caller.office.reading() as session:
+        found = seeing.submissions(session, caller.office, caller.viewer, row.id, limit=MOST_LISTED)
+        offered = tuple(one for one in found if one.own and one.result is not None and one.result.value is not None)
+        chosen = [one for name in wanted for one in offered if one.id == name]
+        page = page_of(offered, chosen)
+        if len(page.runs) < 2:
+            return page
+        ids = [one.id for one in chosen]
+        test = own_runs.compared(session, caller.office, caller.viewer, row.id, ids)
+    return with_test(page, test, f"{ADDRESS.format(slug=row.slug)}/state?{_query(ids)}")
+
+
+def with_test(page: ComparePage, test: OwnComparison, address: str = "") -> ComparePage:
+    """The page with what the paired test says, or where it stands."""
+    names = {run.id: f"{run.number} {run.label}" for run in page.runs}
+    tested = (
+        Tested(
+            names[one.first],
+            names[one.second],
+            one.difference,
+            one.low,
+            one.high,
+            one.p_adjusted,
+            say(VERDICTS.get(one.verdict, one.verdict), first=names[one.first], second=names[one.second]),
+        )
+        for one in test.pairs
+    )
+    reason = str(test.reason) if test.reason else ""
+    return replace(
+        page, state=test.state, tested=tuple(tested), test_metric=test.metric, reason=reason, state_address=address
+    )
+
+
+def page_of(offered: tuple[SeenSubmission, ...], chosen: list[SeenSubmission]) -> ComparePage:
+    """The chosen runs side by side, if they are of one task, language and data."""
+    kinds = {(one.task, one.language, one.dataset, one.queryset) for one in chosen}
+    ids = frozenset(one.id for one in chosen)
+    if len(kinds) != 1:
+        return ComparePage(say("Compare my runs"), offered, ids, (), "", None, len(kinds) > 1)
+    metric = chosen[0].result.primary if chosen[0].result else ""
+    return ComparePage(say("Compare my runs"), offered, ids, _runs(chosen, metric), metric, _table(chosen), False)
+
+
+def _runs(chosen: list[SeenSubmission], metric: str) -> tuple[Run, ...]:
+    entries = [_entry(one, metric) for one in chosen]
+    axis = axis_of(entry.get(name) for entry in entries for name in ("value", "low", "high"))
+    first = entries[0].get("value")
+    gains = [None if first is None or (value := entry.get("value")) is None else value - first for entry in entries]
+    return tuple(
+        Run(
+            one.id,
+            one.label,
+            one.number,
+            entry.get("value"),
+            place(entry.get("value"), entry.get("low"), entry.get("high"), axis),
+            gain if index else None,
+        )
+        for index, (one, entry, gain) in enumerate(zip(chosen, entries, gains, strict=True))
+    )
+
+
+def _entry(one: SeenSubmission, name: str) -> dict[str, float | None]:
+    values = one.result.data.get("values", {}) if one.result else {}
+    return dict(values.get(name, {}))
+
+
+def _table(chosen: list[SeenSubmission]) -> Table:
+    names = dict.fromkeys(name for one in chosen if one.result for name in one.result.data.get("values", {}))
+    rows = [(str(name), *(_entry(one, name).get("value") for one in chosen)) for name in names]
+    heads = tuple(f"{one.number} {one.label}" for one in chosen)
+    return Table(said("All values"), (said("Value"), *heads), rows)

@@ -1,0 +1,154 @@
+"""Submitting a run: choose what it is, choose the file, send. With scripts it resumes and shows how far it is."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import Response
+from starlette.concurrency import run_in_threadpool
+
+from basanite.campaign.intake.accepting import accept
+from basanite.campaign.model.declared import Declared
+from basanite.campaign.model.refusals import RefusedError, refused
+from basanite.campaign.people.terms.rules import unaccepted
+from basanite.campaign.store.files import Stored
+from basanite.server.catalogue import said, say
+from basanite.server.pages.campaign import slots
+from basanite.server.pages.campaign.slots import Slot
+from basanite.server.pages.foundation.forms import Form
+from basanite.server.pages.foundation.frame import go, refuse, show
+from basanite.server.pages.foundation.multipart import Taken, take
+from basanite.server.roles import Caller, allow
+
+ROUTER = APIRouter(include_in_schema=False)
+ADDRESS = "/campaigns/{slug}/submit"
+Member = Annotated[Caller, allow("member")]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A slot to submit to, with what the resumable door has to be told."""
+
+    slot: Slot
+    said: str
+    """JSON of the words for `Upload-Metadata`."""
+    required: tuple[str, ...]
+    """Fields of the description that its track asks for."""
+
+
+@dataclass(frozen=True)
+class SubmitPage:
+    """The form."""
+
+    title: str
+    choices: tuple[Choice, ...]
+    chosen: str
+    campaign: str
+    largest: int
+    rules_missing: bool
+    fields: tuple[str, ...]
+    """All description fields beside `text` that some track asks for."""
+    filled: Mapping[str, str] = field(default_factory=dict)
+
+
+@ROUTER.get(ADDRESS)
+def submit(request: Request, caller: Member, slot: Annotated[str, Query(max_length=400)] = "") -> Response:
+    """The form."""
+    return show(request, caller, _page(caller, slot))
+
+
+@ROUTER.post(ADDRESS)
+async def submitted(request: Request, caller: Member) -> Response:
+    """The whole form at once, for browsers without scripts.
+
+    Nothing fixes its content before it is there, so its time is when it has arrived, not when it began (X-2).
+    """
+    largest = caller.here[1].largest_upload
+    taken = await take(request, caller.office.settings.data / "uploads", largest)
+    try:
+        return await run_in_threadpool(_accepted, request, caller, taken)
+    finally:
+        taken.forget()
+
+
+def _accepted(request: Request, caller: Caller, taken: Taken) -> Response:
+    form, office = taken.form, caller.office
+    try:
+        declared = _declared(caller, form, taken.name)
+        if taken.path is None:
+            raise refused("M60", "there is no file", "choose the archive of your run", status=422)
+        stored = Stored(taken.sha256, taken.size)
+        with office.writing() as session:
+            row = accept(session, office, caller.actor, caller.team, declared, stored)
+            office.files.keep(taken.path, stored)
+    except RefusedError as error:
+        kept = {name: values[0] for name, values in form.fields.items() if name != "csrf"}
+        return refuse(request, caller, _page(caller, form.text("slot"), kept), error)
+    caller.note_address()
+    address = f"/campaigns/{caller.here[0].slug}/submissions/{row.id}"
+    return go(caller, address, said("Your submission is in, and its receipt is there."))
+
+
+def _declared(caller: Caller, form: Form, name: str) -> Declared:
+    """What the form says, for the slot that was chosen."""
+    window, _, rest = form.text("slot").partition("|")
+    task, language, track = (*rest.split("|"), "", "", "")[:3]
+    row = next((one for one in caller.here[1].windows if one.id == window), None)
+    if row is None:
+        raise refused("M62", "nothing was chosen to submit to", "choose one of what is open", status=422)
+    description = {key: text for key, text in form.beginning("description-").items() if text}
+    return Declared(
+        task,
+        form.text("label") or _label_in(name),
+        "primary" if form.text("type") == "primary" else "contrastive",
+        language,
+        dataset=row.dataset,
+        track=track,
+        description=description,
+        name=name,
+    )
+
+
+def _label_in(name: str) -> str:
+    """The label that a file's name carries: files are called by it, `BM25stem.tgz` (M55).
+
+    >>> _label_in("BM25stem.tgz"), _label_in("my run.tar.gz")
+    ('BM25stem', '')
+    """
+    stem = name.partition(".")[0]
+    return stem if stem.isascii() and stem.isalnum() else ""
+
+
+def _page(caller: Caller, slot: str, filled: Mapping[str, str] | None = None) -> SubmitPage:
+    row, campaign = caller.here
+    with caller.office.reading() as session:
+        found = slots.slots(session, caller)
+        missing = unaccepted(session, row.id, str(caller.viewer.person))
+    required = {track.id: track.required for track in campaign.tracks}
+    choices = tuple(Choice(one, _said(row.slug, one), required.get(one.track, ())) for one in found if one.left)
+    fields = dict.fromkeys(name for choice in choices for name in choice.required if name != "text")
+    return SubmitPage(
+        say("Submit a run"),
+        choices,
+        slot,
+        row.slug,
+        campaign.largest_upload,
+        bool(missing),
+        tuple(fields),
+        filled or {},
+    )
+
+
+def _said(slug: str, slot: Slot) -> str:
+    words = {
+        "campaign": slug,
+        "task": slot.task,
+        "language": slot.language,
+        "track": slot.track,
+        "dataset": slot.dataset.replace(" ", ""),
+    }
+    return json.dumps({name: word for name, word in words.items() if word})

@@ -1,0 +1,145 @@
+"""Tokens for programs: random, shown once, kept as a digest, never stronger or longer-lived than their maker (X-11)."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from fastapi import Request
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from basanite.campaign.model.refusals import RefusedError, missing, refused
+from basanite.campaign.office import Actor, Office
+from basanite.campaign.store import events
+from basanite.campaign.store.tables import Account, Person, Token
+from basanite.problems import visible
+from basanite.server.known import Known, address
+from basanite.server.throttle import GUESSES
+
+PREFIX = "bsn_"
+"""So that a token that leaked into a repository can be searched for."""
+SCOPES = {
+    "read": "see what the person may see: calendar, own submissions, released results",
+    "submit": "upload, describe, withdraw and mark primary",
+    "download": "download data packs",
+    "organise": "act for the evaluation team",
+}
+LONGEST = timedelta(days=366)
+MOST = 20
+"""Tokens in use that one person may have."""
+
+
+@dataclass(frozen=True)
+class MadeToken:
+    """A new token; its text is shown this once."""
+
+    id: str
+    text: str
+    expires: datetime
+
+
+def digest(text: str) -> str:
+    """What is kept of a token; it is random and long, so a plain digest cannot be guessed back."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def make_token(
+    session: Session,
+    office: Office,
+    actor: Actor,
+    *,
+    person_id: str,
+    label: str,
+    scopes: Iterable[str] = ("read", "submit"),
+    lasts: timedelta = timedelta(days=90),
+    maker: Known | None = None,
+) -> MadeToken:
+    """Make a token for a person; made with a token, it gets no scope and no day more than that one has."""
+    wanted, now = frozenset(scopes), office.clock()
+    _check(session, person_id, label, wanted, lasts, maker, now)
+    expires = min(now + lasts, _end(session, maker) or now + LONGEST)
+    text = PREFIX + secrets.token_urlsafe(32)
+    row = Token(digest=digest(text), person_id=person_id, label=label, scopes=sorted(wanted), made=now, expires=expires)
+    session.add(row)
+    session.flush()
+    data = {"person": person_id, "scopes": sorted(wanted)}
+    events.record(session, "token.made", at=now, actor=actor.id, subject=row.id, data=data)
+    return MadeToken(row.id, text, expires)
+
+
+def _check(
+    session: Session,
+    person_id: str,
+    label: str,
+    wanted: frozenset[str],
+    lasts: timedelta,
+    maker: Known | None,
+    now: datetime,
+) -> None:
+    held = frozenset(SCOPES) if maker is None or maker.scopes is None else maker.scopes
+    if not wanted or not wanted <= held:
+        raise _refusal(f"scopes {', '.join(sorted(wanted)) or 'none'}", f"choose among {', '.join(sorted(held))}", 403)
+    if maker is not None and not maker.strong and "organise" in wanted:
+        raise _refusal("scope organise without a second factor", "sign in with your second factor first", 403)
+    if not timedelta(0) < lasts <= LONGEST:
+        raise _refusal(f"{lasts.days} days", f"choose 1 to {LONGEST.days} days", 422)
+    if not 0 < len(label) <= 100 or visible(label) != label:
+        raise _refusal("the label", "write 1 to 100 characters that can be seen", 422)
+    if len(tokens_of(session, person_id, now)) >= MOST:
+        raise _refusal(f"{MOST} tokens in use", "revoke one that you no longer need", 409)
+
+
+def _refusal(what: str, fix: str, status: int) -> RefusedError:
+    return refused("X-11", f"a token with {what} cannot be made", fix, status=status)
+
+
+def _end(session: Session, maker: Known | None) -> datetime | None:
+    row = session.get(Token, maker.token) if maker is not None and maker.token else None
+    return row.expires if row is not None else None
+
+
+def tokens_of(session: Session, person_id: str, now: datetime) -> list[Token]:
+    """The tokens of a person that still work, newest first."""
+    rows = session.scalars(
+        select(Token).where(Token.person_id == person_id, Token.revoked.is_(None)).order_by(Token.made.desc(), Token.id)
+    )
+    return [row for row in rows if row.expires is None or row.expires > now]
+
+
+def revoke_token(session: Session, office: Office, actor: Actor, *, person_id: str, token_id: str) -> None:
+    """Make a token worthless; another person's is not there at all."""
+    row = session.get(Token, token_id)
+    if row is None or row.person_id != person_id or row.revoked is not None:
+        raise missing("token")
+    row.revoked = office.clock()
+    events.record(session, "token.revoked", at=row.revoked, actor=actor.id, subject=row.id)
+
+
+def recognise_token(request: Request, session: Session, office: Office) -> Known | None:
+    """Who sent the token of this call; a wrong one is refused and counted, never treated as no token.
+
+    Tokens are too long to be guessed, so a right one gets in from wherever it comes: else one script with an old token
+    could keep everybody at an institute's address away from a deadline.
+    """
+    kind, _, text = request.headers.get("authorization", "").partition(" ")
+    if kind.lower() != "bearer" or not text.strip().startswith(PREFIX):
+        return None
+    known = _holder(session, text.strip(), office.clock())
+    if known is None:
+        request.app.state.throttle.count(GUESSES, "token", address(request))
+        raise refused("X-11", "this token is not in use", "make a new one on your account's page", status=401)
+    return known
+
+
+def _holder(session: Session, text: str, now: datetime) -> Known | None:
+    row = session.scalar(select(Token).where(Token.digest == digest(text)))
+    if row is None or row.revoked is not None or (row.expires is not None and row.expires <= now):
+        return None
+    account, person = session.get(Account, row.person_id), session.get(Person, row.person_id)
+    if person is None or person.erased is not None or (account is not None and account.closed is not None):
+        return None
+    return Known(row.person_id, "token", frozenset(map(str, row.scopes)), token=row.id)

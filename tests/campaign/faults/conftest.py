@@ -1,0 +1,23 @@
+"""An office with a season that is open now, and processes on it that end with the test."""
+
+import pytest
+
+from basanite.testing import small_office
+from basanite.testing.crowd import crowd
+from basanite.testing.faults import QUICK, Machines
+
+
+@pytest.fixture
+def place(tmp_path, pack):
+    """Gives a function that makes an office, its teams and its machines, with limits that suit the test."""
+    made = []
+
+    def make(*, url=None, teams=6, **limits):
+        office = small_office(tmp_path, url=url, limits={**QUICK, **limits})
+        made.append(Machines(office, tmp_path))
+        return office, crowd(office, pack.key, teams=teams), made[-1]
+
+    yield make
+    for machines in made:
+        machines.stop_all()
+        machines.office.close()

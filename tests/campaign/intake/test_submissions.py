@@ -1,0 +1,257 @@
+"""Submissions are listed page by page at a cost that does not grow, and their standing changes with a reason only."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import event, func, select
+from sqlalchemy.exc import DatabaseError
+
+from basanite.campaign.intake import quotas, standings, submissions
+from basanite.campaign.intake.accepting import accept
+from basanite.campaign.model.refusals import RefusedError
+from basanite.campaign.store.files import Stored
+from basanite.campaign.store.plans import in_force
+from basanite.campaign.store.tables import Event, Submission
+from basanite.testing import season, small_campaign_text
+
+on_sqlite = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+"""For tests in which the database does not matter."""
+
+
+@pytest.fixture
+def many(office, clock, declared):
+    """A season with seven submissions of Alpha and five of Beta, taken in turn."""
+    small = season(office, small_campaign_text(quota=100))
+    for number in range(12):
+        clock.forward(seconds=1 if number % 3 else 0)
+        mine = number % 2 == 0 or number == 11
+        actor, team = (small.as_ada, small.alpha) if mine else (small.as_bea, small.beta)
+        with office.writing() as session:
+            accept(session, office, actor, team, declared, Stored(f"{number:064x}", 1))
+    return small
+
+
+def all_pages(ask):
+    found, after = [], None
+    while True:
+        page = ask(after)
+        found += [row.id for row in page.rows]
+        if page.following is None:
+            return found
+        after = page.following
+
+
+def test_pages_together_give_everything_once(office, many):
+    with office.reading() as session:
+        mine = all_pages(lambda after: submissions.page_of_team(session, many.alpha, after=after, limit=2))
+        everything = all_pages(
+            lambda after: submissions.page_of_campaign(session, many.campaign_id, after=after, limit=5)
+        )
+        order = (Submission.received.desc(), Submission.id.desc())
+        assert everything == list(session.scalars(select(Submission.id).order_by(*order)))
+        newest = select(Submission.id).where(Submission.team_id == many.alpha).order_by(Submission.number.desc())
+        assert mine == list(session.scalars(newest))
+    assert (len(mine), len(everything)) == (7, 12)
+
+
+@pytest.mark.parametrize("after", ["", "x", "-1", "1e9", "2018-01-01~", "9" * 30, "\x00"])
+def test_a_page_that_does_not_exist_is_refused(sqlite_office, after):
+    with sqlite_office.reading() as session:
+        for ask in (submissions.page_of_team, submissions.page_of_campaign):
+            with pytest.raises(RefusedError):
+                ask(session, "x", after=after)
+
+
+def plans(office, act):
+    """How the database finds the rows of every statement that an act runs."""
+    seen = []
+
+    def note(connection, cursor, statement, parameters, context, executemany):
+        seen.append((statement, parameters))
+
+    event.listen(office.database.engine, "before_cursor_execute", note)
+    try:
+        act()
+    finally:
+        event.remove(office.database.engine, "before_cursor_execute", note)
+    return [_plan(office, statement, parameters) for statement, parameters in seen]
+
+
+def _plan(office, statement, parameters):
+    if not statement.lstrip().upper().startswith("SELECT") or "advisory" in statement:
+        return ""
+    explain = "EXPLAIN QUERY PLAN " if office.database.is_sqlite else "EXPLAIN "
+    with office.database.engine.connect() as connection:
+        if not office.database.is_sqlite:
+            connection.exec_driver_sql("SET enable_seqscan = off")  # small tables are scanned whatever index there is
+        rows = connection.exec_driver_sql(explain + statement, parameters).all()
+    return "\n".join(str(row[-1]) for row in rows)
+
+
+GROWING = ("submissions", "charges", "events", "uploads", "receipts", "results")
+
+
+def scans(plan):
+    """Growing tables that a plan reads as a whole, or sorts."""
+    if "USE TEMP B-TREE FOR ORDER BY" in plan and any(f" {table} " in plan for table in GROWING):
+        yield "sort"
+    for line in plan.splitlines():
+        for table in GROWING:
+            whole = line.strip() == f"SCAN {table}" or f"Seq Scan on {table}" in line
+            if whole:
+                yield table
+
+
+def test_accepting_and_listing_find_their_rows_by_index(office, many, declared):
+    def take():
+        with office.writing() as session:
+            made = accept(session, office, many.as_ada, many.alpha, declared, Stored("f" * 64, 1))
+            quotas.charge(session, office, made)
+
+    def show():
+        with office.reading() as session:
+            page = submissions.page_of_team(session, many.alpha, limit=2)
+            submissions.page_of_team(session, many.alpha, limit=2, after=page.following)
+            page = submissions.page_of_campaign(session, many.campaign_id, limit=2)
+            submissions.page_of_campaign(session, many.campaign_id, limit=2, after=page.following)
+            submissions.place(session, office, page.rows[0])
+
+    for act in (take, show):
+        found = plans(office, act)
+        assert any(found)
+        assert [(plan, list(scans(plan))) for plan in found if any(scans(plan))] == []
+
+
+@on_sqlite
+def test_the_place_in_the_queue_counts_who_came_before(office, many):
+    with office.writing() as session:
+        rows = submissions.page_of_campaign(session, many.campaign_id).rows
+        first, last = rows[-1], rows[0]
+        assert submissions.place(session, office, first).ahead == 0
+        before = submissions.place(session, office, last)
+        assert before.ahead == len([row for row in rows if row.received < last.received])
+        assert before.within > submissions.bound(office, 0) > timedelta(0)
+        first.state = "scored"
+        session.flush()
+        assert submissions.place(session, office, first) is None
+        assert submissions.place(session, office, last).ahead == before.ahead - 1
+
+
+def made_by(office, small, declared, stored, **changes):
+    with office.writing() as session:
+        row = accept(session, office, small.as_ada, small.alpha, replace(declared, **changes), stored)
+        quotas.charge(session, office, row)
+        row.state = "scored"
+        return row.id
+
+
+@pytest.mark.req("P-23")
+@pytest.mark.req("P-21")
+@on_sqlite
+def test_a_withdrawn_submission_stays_with_who_and_why(office, small, declared, stored):
+    made = made_by(office, small, declared, stored)
+    with office.writing() as session:
+        standings.withdraw(session, office, small.as_alan, made, reason="wrong model")
+    with office.reading() as session:
+        row = session.get(Submission, made)
+        assert (row.standing, row.standing_by, row.standing_reason) == ("withdrawn", small.alan, "wrong model")
+        data = session.scalars(select(Event.data).where(Event.kind == "submission.withdrawn")).one()
+        assert (data["reason"], data["before"]) == ("wrong model", "on time")
+        campaign = in_force(session, small.campaign_id).campaign
+        assert quotas.allowances(session, office, campaign, small.alpha)[0].left == 2
+    with office.writing() as session, pytest.raises(RefusedError, match="already"):
+        standings.withdraw(session, office, small.as_ada, made, reason="again")
+
+
+@on_sqlite
+def test_a_standing_needs_a_reason_and_the_right_person(office, small, declared, stored):
+    made = made_by(office, small, declared, stored)
+    for act, actor, reason, status in (
+        (standings.withdraw, small.as_ada, "  ", 422),
+        (standings.withdraw, small.as_bea, "mine", 404),
+        (standings.disqualify, small.as_ada, "mine", 403),
+        (standings.admit_late, small.as_ada, "mine", 403),
+        (standings.designate_primary, small.as_ada, "mine", 403),
+        (standings.mark_baseline, small.as_ada, "mine", 403),
+        (standings.admit_late, small.as_eva, "not late", 409),
+    ):
+        with office.writing() as session, pytest.raises(RefusedError) as error:
+            act(session, office, actor, made, reason=reason)
+        assert error.value.status == status, act
+
+
+@pytest.mark.req("X-4")
+@on_sqlite
+def test_voiding_takes_two_people_where_the_campaign_says_so(office, declared, stored):
+    small = season(office, small_campaign_text(two_people=("void",)))
+    made = made_by(office, small, declared, stored)
+    for second in (None, small.eva, small.ada):
+        with office.writing() as session, pytest.raises(RefusedError):
+            standings.disqualify(session, office, small.as_eva, made, reason="leak", seconded_by=second)
+    with office.writing() as session:
+        row = standings.disqualify(session, office, small.as_eva, made, reason="leak", seconded_by=small.otto)
+        assert row.standing == "disqualified"
+
+
+@pytest.mark.req("P-23")
+@on_sqlite
+def test_a_late_submission_is_admitted_with_a_reason(office, clock, declared, stored):
+    text = small_campaign_text().replace('kind = "development"', 'kind = "development"\nlate_grace = "2 days"')
+    small = season(office, text)
+    clock.set("2018-04-01 04:00")  # the instant of closing
+    made = made_by(office, small, declared, stored, dataset=("DEV",))
+    with office.writing() as session:
+        assert session.get(Submission, made).standing == "late"
+        row = standings.admit_late(session, office, small.as_eva, made, reason="our network was down")
+        assert (row.standing, row.admitted, row.standing_by) == ("late", clock(), small.eva)
+
+
+@pytest.mark.req("C46")
+@on_sqlite
+def test_after_closing_an_organiser_may_designate_a_primary_where_there_is_none(office, clock, small, declared, stored):
+    made = made_by(office, small, declared, stored)
+    with office.writing() as session:
+        window = in_force(session, small.campaign_id).campaign.window("dev")
+        assert standings.teams_without_primary(session, small.campaign_id, window) == {small.alpha: ["CLIR 1A"]}
+    with office.writing() as session, pytest.raises(RefusedError, match="open"):
+        standings.designate_primary(session, office, small.as_eva, made, reason="forgotten")
+    clock.set("2018-04-10 12:00")
+    with office.writing() as session:
+        row = standings.designate_primary(session, office, small.as_eva, made, reason="forgotten")
+        assert (row.type, row.designated) == ("primary", clock())
+        assert standings.teams_without_primary(session, small.campaign_id, window) == {}
+        reason = session.scalars(select(Event.data).where(Event.kind == "submission.designated")).one()["reason"]
+        assert reason == "forgotten"
+    with office.writing() as session, pytest.raises(RefusedError, match="has a primary"):
+        standings.designate_primary(session, office, small.as_eva, made, reason="again")
+
+
+@pytest.mark.req("X-7")
+@pytest.mark.req("X-16")
+@on_sqlite
+def test_the_same_file_of_another_team_is_noted_for_the_organiser_alone(office, small, declared, stored):
+    first = made_by(office, small, declared, stored)
+    with office.writing() as session:
+        other = accept(session, office, small.as_bea, small.beta, declared, stored)
+        assert other.similar_to == first
+        told = session.scalars(select(Event.data).where(Event.subject == other.id)).one()
+    assert first not in str(told)
+    again = made_by(office, small, declared, stored)
+    with office.reading() as session:
+        assert session.get(Submission, again).similar_to == other.id
+
+
+@pytest.mark.req("P-21", case="bad")
+def test_no_code_of_ours_deletes_a_submission(office, many):
+    with office.reading() as session:
+        before = session.scalar(select(func.count()).select_from(Submission))
+    with pytest.raises(DatabaseError, match="kept for ever"):
+        delete_one(office)
+    with office.reading() as session:
+        assert session.scalar(select(func.count()).select_from(Submission)) == before
+
+
+def delete_one(office):
+    with office.writing() as session:
+        session.delete(session.scalars(select(Submission)).first())

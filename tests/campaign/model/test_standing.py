@@ -1,0 +1,108 @@
+"""Deadlines, standing, primaries, who is compared (P-23, C46, M78, X-2)."""
+
+from dataclasses import replace
+from datetime import timedelta
+from itertools import product
+
+import pytest
+
+from basanite.campaign.model.refusals import RefusedError
+from basanite.campaign.model.standing import Run, compared, designate, missing_primary, standing
+
+SECOND = timedelta(seconds=1)
+
+
+@pytest.mark.req("X-2")
+@pytest.mark.req("P-23")
+def test_the_start_of_the_upload_decides_if_it_is_complete_within_the_grace(small):
+    row = small.window("week")
+    closes, grace = row.closes.utc, row.transfer_grace
+    assert standing(row, closes - SECOND, closes - SECOND + grace) == "on time"
+    assert standing(row, closes - SECOND, closes + grace) == "late"
+    assert standing(row, closes, closes + SECOND) == "late"
+    assert standing(row, row.opens.utc, closes - SECOND) == "on time"
+    assert standing(row, row.opens.utc, closes) == "late"
+
+
+@pytest.mark.req("P-23")
+@pytest.mark.req("M78")
+def test_only_primaries_in_good_standing_are_compared_and_the_rest_is_counted():
+    runs = [
+        Run("a", "A", "primary", "CLIR"),
+        Run("a2", "A", "contrastive", "CLIR"),
+        Run("b", "B", "primary", "CLIR", standing="late"),
+        Run("c", "C", "primary", "CLIR", standing="late", admitted=True),
+        Run("d", "D", "primary", "CLIR", standing="withdrawn"),
+        Run("e", "E", "primary", "CLIR", standing="disqualified"),
+        Run("f", "F", "primary", "CLIR", described=False),
+        Run("g", "G", "primary", "CLIR", state="failed"),
+        Run("h", "H", "contrastive", "CLIR", standing="baseline"),
+        Run("i", "I", "contrastive", "CLIR"),
+    ]
+    found = compared(runs, "ABCDEFGI")
+    assert [run.id for run in found.runs] == ["a", "c"]
+    assert [run.id for run in found.baselines] == ["h"]
+    assert found.left_out == {
+        "late": 1, "withdrawn": 1, "disqualified": 1, "description incomplete": 1, "not scored": 1, "no primary": 1,
+    }  # fmt: skip
+
+
+@pytest.mark.req("P-23")
+@pytest.mark.req("M78")
+def test_for_every_state_a_run_is_either_compared_or_counted_or_contrastive():
+    standings = ("on time", "late", "withdrawn", "disqualified", "baseline")
+    for kind, stands, admitted, state in product(("primary", "contrastive"), standings, (0, 1), ("scored", "invalid")):
+        run = Run("r", "T", kind, "CLIR", state=state, standing=stands, admitted=bool(admitted))
+        found = compared([run])
+        spoke = kind == "primary" or stands == "baseline"
+        in_ranks = stands == "on time" or (stands == "late" and admitted)
+        assert bool(found.runs) == (spoke and in_ranks and state == "scored")
+        assert bool(found.baselines) == (stands == "baseline" and state == "scored")
+        assert len(found.runs) + len(found.baselines) + sum(found.left_out.values()) == int(spoke)
+
+
+@pytest.mark.req("C46")
+def test_a_team_without_primary_is_warned_while_open_and_left_out_after(small):
+    row = small.window("week")
+    runs = [Run("a", "A", "contrastive", "CLIR")]
+    early = missing_primary(row, runs, row.opens.utc, small.zone)
+    late = missing_primary(row, runs, row.closes.utc, small.zone)
+    assert "yet" in early.message
+    assert "before" in early.fix
+    assert "not compared" in late.message
+    assert "designate" in late.fix
+    assert compared(runs, ["A"]).left_out == {"no primary": 1}
+
+
+@pytest.mark.req("C46")
+def test_nobody_is_warned_without_need(small):
+    row = small.window("week")
+    primary = Run("p", "A", "primary", "E2E")
+    runs = [Run("a", "A", "contrastive", "CLIR")]
+    assert missing_primary(row, [*runs, primary], row.opens.utc, small.zone) is None
+    assert missing_primary(row, [], row.opens.utc, small.zone) is None
+    assert missing_primary(small.window("dev"), runs, row.opens.utc, small.zone) is None
+    withdrawn = replace(primary, standing="withdrawn")
+    assert missing_primary(row, [*runs, withdrawn], row.opens.utc, small.zone) is not None
+    invalid = replace(primary, state="invalid")
+    assert missing_primary(row, [*runs, invalid], row.opens.utc, small.zone) is not None
+
+
+@pytest.mark.req("C46")
+def test_an_organiser_designates_a_primary_with_a_reason_after_closing(small):
+    row = small.window("week")
+    runs = [Run("a", "A", "contrastive", "CLIR"), Run("b", "A", "contrastive", "CLIR", state="invalid")]
+    after = row.closes.utc
+    assert designate(row, runs, "a", "the team forgot the mark", after).id == "a"
+    chosen = [replace(runs[0], designated=True), runs[1]]
+    assert [run.id for run in compared(chosen, ["A"]).runs] == ["a"]
+    refused = [
+        (runs, "a", "", after),
+        (runs, "b", "why not", after),
+        (runs, "x", "why not", after),
+        (runs, "a", "why not", after - SECOND),
+        ([*runs, Run("p", "A", "primary", "E2E")], "a", "why not", after),
+    ]
+    for arguments in refused:
+        with pytest.raises(RefusedError):
+            designate(row, *arguments)

@@ -1,0 +1,111 @@
+"""In a blind week nothing that a team can get at depends on the key: planted secrets are searched for everywhere."""
+
+import json
+from dataclasses import asdict, replace
+
+import pytest
+
+from basanite.campaign.model.refusals import RefusedError
+from basanite.campaign.model.viewer import VISITOR
+from basanite.campaign.office import Actor
+from basanite.campaign.people.privacy.exporting import export_person
+from basanite.campaign.people.roles import viewer
+from basanite.campaign.results import happenings, seeing
+from basanite.campaign.results.adopted import adopted, content
+from basanite.campaign.store.tables import Event, Message, Receipt, Reference
+from basanite.synthetic.clir import Quality, system_members, write_members
+from basanite.testing.packs import SPEC
+
+
+@pytest.fixture
+def blind(stage, tmp_path):
+    """A run of middling quality in the blind week, whose score nobody would guess."""
+    write_members(system_members(SPEC, Quality("Middling", 0.7)), tmp_path / "middling.tgz")
+    stage = replace(stage, pack=replace(stage.pack, perfect=tmp_path / "middling.tgz"))
+    stage.clock.set("2018-04-03 12:00")
+    return stage, stage.submit("alpha", "perfect")
+
+
+def everything_a_team_gets(stage, run):
+    """All answers, mails, events, receipts and exports that members of both teams and visitors can get, as one text."""
+    season, office, texts = stage.season, stage.office, []
+    with office.reading() as session:
+        people = [viewer(session, season.campaign_id, who) for who in (season.ada, season.alan, season.bea)]
+        for who in (*people, VISITOR):
+            for ask in (seeing.submission, seeing.result, seeing.results):
+                try:
+                    texts.append(repr(ask(session, office, who, run)))
+                except RefusedError as refusal:
+                    texts.append(str(refusal))
+            texts.append(repr(seeing.submissions(session, office, who, season.campaign_id)))
+            board = seeing.board(session, office, who, season.campaign_id, "week", "CLIR", language="1A")
+            texts.append(json.dumps(asdict(board), default=str))
+            texts.append(repr(happenings.happenings(session, office, who, season.campaign_id)))
+        exports = [export_person(session, office, Actor(who.person), who.person) for who in people]
+        texts += [json.dumps(one, default=str) for one in exports]
+        texts += [json.dumps(one.data) for one in session.query(Message)]
+        texts += [one.content.decode() for one in session.query(Receipt)]
+    return "\n".join(texts)
+
+
+def secrets_of(stage, run):
+    """The reference's id and digests, every hidden value to four digits, and the key of the result."""
+    with stage.office.reading() as session:
+        result = adopted(session, [run])[run]
+        values = content(stage.office, result)["values"]
+        reference = session.get(Reference, result.reference_id)
+        numbers = {f"{one['value']:.4f}" for one in values.values() if one["value"] is not None}
+        digests = [reference.id, *reference.files["reference"], *reference.files["metadata"]]
+    return {number for number in numbers if len(set(number)) > 3} | {*digests, result.key, result.digest}
+
+
+@pytest.mark.req("M68", "P-12", case="bad")
+def test_planted_secrets_occur_in_nothing_that_a_team_can_get_during_a_blind_week(blind):
+    stage, run = blind
+    text, secrets = everything_a_team_gets(stage, run), secrets_of(stage, run)
+    assert len(secrets) >= 8
+    assert [secret for secret in secrets if secret in text] == []
+    with stage.office.reading() as session:
+        everything = json.dumps([one.data for one in session.query(Event)])
+    assert any(secret in everything for secret in secrets)  # the search would find what is there
+
+
+@pytest.mark.req("M72", case="bad")
+def test_no_document_and_no_verdict_on_one_is_shown_to_anybody_even_with_full_feedback(stage):
+    run = stage.submit("alpha", "perfect")
+    names = [line.split("\t")[0] for path in stage.pack.key.iterdir() for line in path.read_text().splitlines()]
+    with stage.office.reading() as session:
+        for who in (stage.season.ada, stage.season.eva):
+            seen = viewer(session, stage.season.campaign_id, who)
+            text = json.dumps(asdict(seeing.submission(session, stage.office, seen, run)), default=str)
+            assert "aqwv" in text
+            assert [name for name in names if name in text] == []
+
+
+@pytest.mark.req("M68", case="good")
+def test_the_visible_sequence_is_the_same_for_a_perfect_and_a_silent_run(stage):
+    stage.clock.set("2018-04-03 12:00")
+    runs = {"ada": stage.submit("alpha", "perfect"), "bea": stage.submit("beta", "silent")}
+    sequences = []
+    with stage.office.reading() as session:
+        for who, run in runs.items():
+            person = getattr(stage.season, who)
+            seen = viewer(session, stage.season.campaign_id, person)
+            events = happenings.happenings(session, stage.office, seen, stage.season.campaign_id)
+            mails = session.query(Message).filter(Message.person_id == person, Message.template.like("%submission%"))
+            shown = seeing.submission(session, stage.office, seen, run)
+            kinds = [one.kind for one in events if one.subject == run]
+            sequences.append((kinds, sorted(one.template for one in mails), shown.state, shown.final, shown.result))
+    assert sequences[0] == sequences[1]
+    assert sequences[0][0] == ["submission.valid", "submission.accepted"]
+
+
+@pytest.mark.req("X-1")
+def test_the_seed_of_a_sealed_campaign_is_in_no_answer(stage):
+    run = stage.submit("alpha", "perfect")
+    secret = int.from_bytes(stage.office.vault.secret("seed", stage.season.campaign_id), "big")
+    with stage.office.reading() as session:
+        ada = viewer(session, stage.season.campaign_id, stage.season.ada)
+        text = repr(seeing.submission(session, stage.office, ada, run))
+    assert str(secret) not in text
+    assert "seed" not in text

@@ -1,0 +1,91 @@
+"""The versions of the schema give the same tables as the program has, on both databases, and can be taken back."""
+
+import pytest
+from sqlalchemy import inspect, text
+from sqlalchemy.exc import DatabaseError
+
+from basanite.campaign.store import migrating
+from basanite.campaign.store.database import Database
+from basanite.campaign.store.tables import ADDED_TO, KEPT, Base
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.store)])
+def empty(request, tmp_path):
+    """A database with nothing in it."""
+    server = request.getfixturevalue("server") if request.param == "postgresql" else None
+    url = server.fresh() if server else f"sqlite:///{tmp_path}/empty.sqlite"
+    database = Database(url)
+    yield database
+    database.close()
+    if server:
+        server.drop(url)
+
+
+def names(database):
+    return set(inspect(database.engine).get_table_names()) - {"alembic_version"}
+
+
+@pytest.mark.req("P-14")
+def test_the_migrations_give_the_tables_of_the_program(empty):
+    migrating.upgrade(empty)
+    hint = "run `python -m basanite.campaign.store.migrations.snapshot`"
+    assert migrating.check(empty) == [], hint
+    assert names(empty) == set(Base.metadata.tables), hint
+    assert migrating.version(empty) == migrating.newest()
+    migrating.require(empty)
+
+
+def triggers(database):
+    query = "SELECT name FROM sqlite_master WHERE type = 'trigger'"
+    if not database.is_sqlite:
+        query = "SELECT tgname FROM pg_trigger WHERE NOT tgisinternal"
+    with database.engine.connect() as connection:
+        return {name for name in connection.execute(text(query)).scalars() if "truncate" not in name}
+
+
+def test_the_migrations_set_up_the_guards(empty):
+    migrating.upgrade(empty)
+    expected = {f"{table}_no_delete" for table in (*ADDED_TO, *KEPT)} | {f"{table}_no_update" for table in ADDED_TO}
+    assert triggers(empty) == expected
+
+
+def test_upgrading_twice_changes_nothing_and_tables_of_others_stay(empty):
+    with empty.engine.begin() as connection:
+        connection.execute(text("CREATE TABLE workflow_status (id TEXT PRIMARY KEY)"))
+    migrating.upgrade(empty)
+    migrating.upgrade(empty)
+    assert migrating.check(empty) == []
+    migrating.downgrade(empty, "base")
+    assert names(empty) == {"workflow_status"}
+    migrating.upgrade(empty)
+    assert migrating.check(empty) == []
+
+
+def test_a_column_that_is_missing_is_found(empty):
+    migrating.upgrade(empty)
+    with empty.engine.begin() as connection:
+        connection.execute(text("ALTER TABLE workers DROP COLUMN version"))
+    assert [difference[0] for difference in migrating.check(empty)] == ["add_column"]
+
+
+def test_an_old_database_is_refused_with_the_cure(empty):
+    with pytest.raises(migrating.SchemaError, match="admin upgrade"):
+        migrating.require(empty)
+
+
+def test_tables_made_at_once_are_those_of_the_migrations(empty):
+    migrating.make_tables(empty)
+    made = triggers(empty)
+    migrating.require(empty)
+    migrating.upgrade(empty)
+    migrating.downgrade(empty, "base")
+    migrating.upgrade(empty)
+    assert triggers(empty) == made
+
+
+def test_a_failed_upgrade_leaves_nothing(empty):
+    with empty.engine.begin() as connection:
+        connection.execute(text("CREATE TABLE submissions (id TEXT PRIMARY KEY)"))
+    with pytest.raises(DatabaseError):
+        migrating.upgrade(empty)
+    assert names(empty) == {"submissions"}

@@ -1,0 +1,37 @@
+"""One demo for all tests of this folder, made by the command line as users make it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.cli.running import process
+
+from basanite.demo.building import Demo
+
+
+@dataclass(frozen=True)
+class Built:
+    """A demo, and what the command said when it was made."""
+
+    folder: Path
+    told: dict[str, Any]
+    progress: str
+
+    @property
+    def demo(self) -> Demo:
+        return Demo.read(self.folder)
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory) -> Built:
+    """The demo in a folder of its own; settings of a real server lie in the way and must not be used."""
+    place = tmp_path_factory.mktemp("demo")
+    (place / "basanite.toml").write_text('database = "postgresql://nobody@127.0.0.1:1/real"\n[mail]\nhost = "real"\n')
+    given = {"BASANITE_VAULT": str(place / "real-vault"), "BASANITE_MAIL__HOST": "real"}
+    ended = process("demo", "--data", "season", "--build-only", "--json", cwd=place, **given)
+    assert ended.code == 0, ended.stderr
+    assert not (place / "real-vault").exists()
+    return Built(place / "season", ended.data, ended.stderr)

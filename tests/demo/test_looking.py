@@ -1,0 +1,120 @@
+"""The demo's pages answer over HTTP, to a visitor and to everybody whose login is printed; what waits is scored."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx2
+import pytest
+from tests.cli.running import here, process
+
+from basanite.campaign.jobs import pulse
+from basanite.campaign.office import utc_now
+from basanite.cli.demo import login_lines, welcome
+from basanite.demo import building, looking, serving
+from basanite.demo.plan import SLUG
+from basanite.errors import SettingError
+
+pytestmark = pytest.mark.timeout(240)
+
+
+@dataclass(frozen=True)
+class Served:
+    """A demo that runs."""
+
+    folder: Path
+    address: str
+
+
+@pytest.fixture(scope="module")
+def served(built, tmp_path_factory):
+    """A copy of the demo, served with its worker on a free port."""
+    folder = tmp_path_factory.mktemp("served") / "season"
+    shutil.copytree(built.folder, folder)
+    with (
+        serving.bound(0) as door,
+        building.opened(folder, serving.address_of(door)) as office,
+        serving.served(office, door),
+    ):
+        yield Served(folder, serving.address_of(door))
+
+
+@pytest.fixture
+def address(served):
+    return served.address
+
+
+@pytest.mark.req("P-1")
+def test_without_a_terminal_it_looks_at_its_pages_scores_what_waits_and_ends(built, tmp_path):
+    shutil.copytree(built.folder, tmp_path / "season")
+    ended = process("demo", "--data", "season", "--port", "0", "--json", cwd=tmp_path)
+    assert ended.code == 0, ended.stderr
+    assert {page["status"] for page in ended.data["pages"]} == {200}
+    assert (ended.data["left"], ended.data["submissions"]) == (0, {"invalid": 1, "scored": 15})
+    assert "still to be scored" in ended.stderr
+
+
+def test_a_demo_that_runs_is_not_thrown_away(served):
+    with building.opened(served.folder) as office:
+        while not worker_there(office):
+            time.sleep(0.1)
+    with pytest.raises(SettingError, match="is running"):
+        building.make(served.folder, lambda words: None, reset=True)
+    assert served.folder.is_dir()
+
+
+def worker_there(office):
+    with office.reading() as session:
+        return bool(pulse.alive(session, utc_now(), office.settings.limits.silent_seconds))
+
+
+def test_a_visitor_and_a_participant_find_their_pages(address, built):
+    seen = looking.walk(address, built.demo.login("ben"))
+    assert all(one.good for one in seen), seen
+    assert {one.who for one in seen} == {"visitor", "member of team Alder"}
+    assert looking.PUBLIC[-1] in {one.path for one in seen}
+
+
+def test_each_login_that_is_printed_works(address, built):
+    for login in built.demo.logins:
+        with httpx2.Client(base_url=address, follow_redirects=True, timeout=30) as browser:
+            answer = looking.sign_in(browser, login)
+            assert (answer.status_code, answer.url.path) == (200, f"/campaigns/{SLUG}"), login
+            organises = browser.get(f"/campaigns/{SLUG}/organise").status_code
+        assert organises == (200 if login.secret else 403)
+
+
+@pytest.mark.req("P-25")
+def test_in_public_one_team_is_there_under_another_name(address):
+    page = httpx2.get(f"{address}/campaigns/{SLUG}/leaderboard", params={"of": "week-1|CLIR|1A|"}, timeout=30).text
+    assert ("Alder" in page, "Birch" in page, "Cedar" in page) == (True, True, False)
+
+
+def test_what_is_printed_names_address_password_codes_and_what_to_try(built):
+    lines = "\n".join(welcome(built.demo, "http://127.0.0.1:1", 2))
+    assert all(one.mail in lines for one in built.demo.logins)
+    assert built.demo.logins[0].password in lines
+    assert "http://127.0.0.1:1/campaigns/demo" in lines
+    assert "2 submissions" in lines
+    assert built.demo.login("eva").secret in "\n".join(login_lines(built.demo))
+
+
+def test_logins_are_told_again_with_fresh_codes(built):
+    told = here("demo", "--data", built.folder, "--logins", "--json")
+    assert (told.code, len(told.data["logins"])) == (0, len(built.demo.logins))
+    assert [len(one["code"]) for one in told.data["logins"]][:3] == [6, 6, 0]
+
+
+def test_without_a_demo_there_are_no_logins(tmp_path):
+    ended = here("demo", "--data", tmp_path / "none", "--logins")
+    assert (ended.code, "--build-only" in ended.stderr) == (2, True)
+
+
+def test_a_port_that_is_taken_is_told(built):
+    with serving.bound(0) as door:
+        port = door.getsockname()[1]
+        ended = here("demo", "--data", built.folder, "--port", str(port))
+    assert (ended.code, "--port" in ended.stderr) == (2, True)

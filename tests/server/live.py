@@ -1,0 +1,32 @@
+"""A real server on loopback, in a thread of this process, so that sockets can misbehave."""
+
+from __future__ import annotations
+
+import threading
+import time
+from contextlib import contextmanager
+
+import uvicorn
+
+from basanite.server.app import make_app
+from basanite.server.lines import configured
+
+
+@contextmanager
+def live(office, *, worker=False, pace=None, **more):
+    """Serve until the block ends; gives the address."""
+    app = make_app(office, worker=worker)
+    if pace is not None:
+        app.state.pace = pace
+    given = {"log_level": "critical", "timeout_graceful_shutdown": 5} | more
+    server = uvicorn.Server(configured(app, office.settings, "127.0.0.1", 0, **given))
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    try:
+        while not server.started:
+            assert thread.is_alive(), "the server did not start"
+            time.sleep(0.01)
+        yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        thread.join(30)

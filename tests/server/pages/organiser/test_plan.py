@@ -1,0 +1,221 @@
+"""Windows, the campaign's file, packs and references on the organisers' pages."""
+
+from __future__ import annotations
+
+import io
+import re
+import tarfile
+
+import pytest
+from sqlalchemy import select
+from tests.server.accounts.conftest import TOKEN
+from tests.server.pages.organiser.conftest import DESK, MORE
+
+from basanite.campaign.office import Actor
+from basanite.campaign.organising import plans
+from basanite.campaign.people.terms import agreements
+from basanite.campaign.store.tables import Deviation, PackFile, PlanVersion, Reference, Signature
+from basanite.testing import small_campaign_text
+
+
+def plan_text(**changes):
+    text = small_campaign_text(more=MORE)
+    for old, new in changes.items():
+        text = text.replace(old, new)
+    return text
+
+
+def held(stage):
+    with stage.office.reading() as session:
+        return plans.current(session, stage.season.campaign_id)
+
+
+@pytest.mark.req("P-27")
+def test_a_window_is_extended_with_a_reason_and_everybody_is_told(desk, visit, stage):
+    eva = desk()
+    wrong = eva.act("/windows", "/windows/dev/extend", closes="2018-04-10T12:00", reason="")
+    assert wrong.status_code == 422
+    assert "2018-04-10T12:00" in wrong.text, "what was typed stays"
+    earlier = eva.act("/windows", "/windows/dev/extend", closes="2018-02-01T12:00", reason="x")
+    assert "not later" in earlier.text
+    assert (
+        "closes later" in eva.act("/windows", "/windows/dev/extend", closes="2018-04-10T12:00", reason="a storm").text
+    )
+    assert f"{held(stage).campaign.window('dev').closes.utc:%Y-%m-%d %H:%M}" == "2018-04-10 16:00"
+    assert "a storm" in eva.page("/plan"), "the window had opened, so it is a deviation"
+    assert "a storm" in visit().get("/campaigns/small/plan").text
+    assert eva.act("/windows", "/windows/none/extend", closes="2018-04-10T12:00", reason="x").status_code == 404
+
+
+def test_a_milestone_is_done_and_says_so_in_the_calendar(desk, visit):
+    eva = desk()
+    assert "updated" in eva.act("/windows", "/windows/milestones/kickoff", state="done", note="all were there").text
+    assert "all were there" in visit("ada").get("/campaigns/small/calendar").text
+    assert eva.act("/windows", "/windows/milestones/kickoff", state="eaten", note="").status_code == 422
+    assert eva.act("/windows", "/windows/milestones/none", state="done", note="").status_code == 404
+
+
+class Filed:
+    """The preview of a file, and what its form carries."""
+
+    def __init__(self, desk, text):
+        self.desk = desk
+        self.answer = desk.upload("/plan", "/plan/preview", text.encode(), "campaign.toml")
+        found = re.search(r'name="text" value="([^"]*)"', self.answer.text)
+        self.text = found[1] if found else ""
+        digest = re.search(r'name="digest" value="([^"]*)"', self.answer.text)
+        self.digest = digest[1] if digest else ""
+
+    def keep(self, reason="", **changed):
+        token = TOKEN.search(self.answer.text)[1]
+        fields = {"csrf": token, "text": self.text, "digest": self.digest, "reason": reason} | changed
+        parts = {name: (None, value) for name, value in fields.items()}
+        return self.desk.client.post(f"{DESK}/plan", files=parts, headers={"Accept": "text/html"})
+
+
+@pytest.mark.req("P-28")
+def test_a_new_file_is_previewed_with_its_changes_and_deviations_before_it_holds(desk, stage):
+    eva = desk()
+    filed = Filed(eva, plan_text(**{"count = 3": "count = 4"}))
+    assert "quota.count: 3 became 4" in filed.answer.text
+    assert "This makes 1 deviation" in filed.answer.text
+    assert held(stage).version == 1, "a preview keeps nothing"
+    unexplained = filed.keep()
+    assert unexplained.status_code == 422
+    assert "say why" in unexplained.text
+    assert "deviations are kept" in filed.keep("one more was promised").text
+    assert held(stage).campaign.window("dev").quota.count == 4
+    with stage.office.reading() as session:
+        row = session.scalars(select(Deviation)).one()
+    assert (row.reason, row.by) == ("one more was promised", stage.season.eva)
+
+
+def test_a_file_that_touches_nothing_frozen_needs_no_reason_and_keeps_every_byte(desk, stage):
+    text = plan_text(**{'title = "Evaluation week"': 'title = "Die Woche – أسبوع"'}) + "# a remark\r\n\t\n"
+    filed = Filed(desk(), text)
+    assert "no deviation" in filed.answer.text
+    assert "The new version holds" in filed.keep().text
+    with stage.office.reading() as session:
+        assert session.scalars(select(PlanVersion.text).where(PlanVersion.version == 2)).one() == text
+    assert desk().client.get(f"{DESK}/plan/2.toml").content == text.encode()
+    assert desk().get(f"{DESK}/plan/9.toml").status_code == 404
+
+
+@pytest.mark.parametrize("content", [b"", b"not = [toml", b"\xff\xfe", b'slug = "other"', b"x" * 200_000])
+def test_a_file_that_cannot_be_read_is_refused_with_what_is_wrong(desk, stage, content):
+    answer = desk().upload("/plan", "/plan/preview", content, "campaign.toml")
+    assert answer.status_code in (413, 422)
+    assert held(stage).version == 1
+
+
+def test_what_was_not_previewed_does_not_hold(desk, stage):
+    filed = Filed(desk(), plan_text(**{'title = "Evaluation week"': 'title = "Week"'}))
+    assert filed.keep(digest="0" * 64).status_code == 409
+    assert filed.keep(text="!").status_code == 422
+    assert held(stage).version == 1
+
+
+@pytest.mark.req("P-7")
+def test_files_are_added_to_a_pack_and_encrypted_where_a_key_minute_is_planned(desk, stage):
+    eva = desk()
+    assert "in the pack" in eva.upload("/packs", "/packs/DEV/files", b"documents", "docs.txt").text
+    assert "in the pack" in eva.upload("/packs", "/packs/EVAL2/files", b"secret documents", "docs.txt").text
+    with stage.office.reading() as session:
+        rows = {row.pack: row for row in session.scalars(select(PackFile))}
+        assert stage.office.files.read(rows["DEV"].digest) == b"documents"
+        assert b"secret" not in stage.office.files.read(rows["EVAL2"].digest)
+    assert eva.upload("/packs", "/packs/DEV/files", b"again", "docs.txt").status_code == 409
+    assert eva.upload("/packs", "/packs/NONE/files", b"again", "docs.txt").status_code == 404
+    assert eva.upload("/packs", "/packs/DEV/files", b"", "docs.txt").status_code == 422
+    assert "docs.txt.sealed" in eva.page("/packs")
+
+
+@pytest.mark.req("P-26")
+def test_a_signed_agreement_is_looked_at_and_signed_too_or_refused(desk, stage):
+    eva, copy = desk(), b"%PDF-1.7 signed"
+    first = stage.do(agreements.sign, stage.season.as_ada, stage.season.alpha, "data", copy=copy).id
+    second = stage.do(agreements.sign, stage.season.as_bea, stage.season.beta, "data", copy=copy).id
+    assert "2 signed agreements wait" in eva.page()
+    assert eva.client.get(f"{DESK}/packs/agreements/{first}").content == copy
+    assert "executed" in eva.act("/packs", f"/packs/agreements/{first}", accept="yes").text
+    assert "refused" in eva.act("/packs", f"/packs/agreements/{second}", accept="no", reason="not signed").text
+    with stage.office.reading() as session:
+        states = {row.id: row.state for row in session.scalars(select(Signature))}
+    assert states == {first: "executed", second: "refused"}
+    assert eva.get(f"{DESK}/packs/agreements/none").status_code == 404
+
+
+def archive(pack, change=None):
+    """The key as an archive, with one file changed if wanted."""
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w:gz") as tar:
+        for path in sorted(pack.key.iterdir()):
+            data = path.read_bytes()
+            info = tarfile.TarInfo(path.name)
+            content = data if change is None else change(data)
+            info.size = len(content)
+            tar.addfile(info, io.BytesIO(content))
+    return out.getvalue()
+
+
+@pytest.mark.req("P-7")
+def test_a_version_of_the_reference_is_sealed_checked_and_proposed(desk, visit, stage, pack):
+    eva, place = desk(), "CLIR|DEV|1A|QUERY1"
+    unexplained = eva.upload("/references", "/references", archive(pack), "key.tgz", place=place, reason="")
+    assert "without a reason" in unexplained.text
+    added = eva.upload("/references", "/references", archive(pack), "key.tgz", place=place, reason="two labels")
+    assert "sealed and proposed" in added.text
+    assert "two labels" in added.text
+    with stage.office.reading() as session:
+        row = session.scalars(select(Reference).where(Reference.version == 2)).one()
+    assert (row.state, row.dataset, row.by) == ("proposed", "DEV", stage.season.eva)
+    assert row.commitment in added.text
+    digest = row.files["reference"][0]
+    assert digest not in added.text, "a digest would confirm guesses (X-1)"
+    assert visit("ada").get(f"{DESK}/references").status_code == 403
+    assert not list((stage.office.sealed.folder / "fresh").iterdir()), "nothing of a key is left behind"
+
+
+@pytest.mark.parametrize(
+    ("content", "fields"),
+    [(b"", {}), (b"this is no key", {}), (b"x", {"place": "CLIR|NONE|1A|QUERY1"})],
+)
+def test_a_reference_that_cannot_be_used_never_opens_a_task(desk, stage, content, fields):
+    given = {"place": "CLIR|DEV|1A|QUERY1", "reason": "better"} | fields
+    answer = desk().upload("/references", "/references", content, "key.tgz", **given)
+    assert answer.status_code == 422
+    with stage.office.reading() as session:
+        assert session.scalars(select(Reference).where(Reference.version == 2)).all() == []
+
+
+class TestTwoPeople:
+    @pytest.fixture
+    def campaign(self):
+        third = (
+            '[[packs]]\nid = "NEW"\nfamily = "new"\nreleased = "2018-01-01 00:00"\nsealed = false\n'
+            '[[windows]]\nid = "new"\ntitle = "New"\nopens = "2018-01-01 00:00"\ncloses = "2018-06-01 00:00"\n'
+            'tasks = ["CLIR"]\ndataset = ["NEW"]\nquerysets = ["QUERY1"]\nlanguages = ["1A"]\n'
+            'quota = { count = 3 }\nfeedback = "full"\n'
+        )
+        return {"two_people": ("reference",), "more": MORE + third}
+
+    @pytest.mark.req("X-4")
+    def test_the_first_version_of_a_place_waits_for_a_second_organiser(self, desk, stage, pack):
+        place = "CLIR|NEW|1A|QUERY1"
+        answer = desk().upload("/references", "/references", archive(pack), "key.tgz", place=place, reason="first")
+        assert "waits now for a second organiser" in answer.text
+        with stage.office.reading() as session:
+            assert session.scalars(select(Reference.state).where(Reference.dataset == "NEW")).one() == "proposed"
+        page = desk("otto").page("/approvals")
+        act = re.search(r"/organise/approvals/(\w+)", page)[1]
+        desk("otto").act("/approvals", f"/approvals/{act}", agree="yes")
+        with stage.office.reading() as session:
+            assert session.scalars(select(Reference.state).where(Reference.dataset == "NEW")).one() == "active"
+
+
+def test_the_command_line_is_named_in_the_record(desk, stage):
+    with stage.office.writing() as session:
+        plans.extend_window(
+            session, stage.office, Actor("command"), "small", "week", "2018-04-09 24:00", reason="by hand"
+        )
+    assert "the command line" in desk().page("/plan")

@@ -1,0 +1,54 @@
+"""Public pages in the states that must look right."""
+
+from __future__ import annotations
+
+from tests.server.pages.states import NOW, count, name, row, seen, several
+
+from basanite.campaign.keeping.publishing.gathering import BoardPage as Released
+from basanite.campaign.keeping.publishing.gathering import Departure
+from basanite.campaign.results.seen import BoardRow, Provenance, SeenBoard
+from basanite.server.pages.public import board, plan, results, system
+from basanite.server.pages.runs.values import values_of
+
+
+def results_page(state):
+    cards = several(state, lambda s, n: results.BoardCard(f"b{n}", name(s), "aqwv", 7, (name(s), name(s))), 60)
+    systems = several(state, lambda s, n: results.SystemLine(f"s{n}", name(s), name(s)), results.SHOWN)
+    truths = several(state, lambda s, n: results.ReferenceLine(name(s), 1, "c" * 64), 20)
+    more = max(count(state) - len(systems), 0)
+    return results.ResultsPage("Results", cards, systems, truths, min(count(state), 3), NOW, more)
+
+
+def board_page(state):
+    def line(s, n):
+        label = name(s) if n == 1 else f"{name(s)} {n}"
+        return BoardRow(label, False, n == 3, 0.5 - n / 50000, 0.4, 0.6, (n, n + 2), 1 + n // 4, 3, None, name(s))
+
+    rows = several(state, line)
+    made = Provenance(1, "6.0.4", 1, "basanite 1.0")
+    found = SeenBoard(
+        "small", "week", "CLIR", "1A", "", "aqwv", rows, {name(state): 2}, "named", "full", (name(state),), made
+    )
+    return board.page_of(Released("week-clir", name(state), found, ()))
+
+
+def system_page(state):
+    one = seen(state)
+    words = several(state, lambda s, n: (name(s), name(s)), 30)
+    return system.SystemPage(
+        name(state), "CLIR · 1A", name(state), "on time", "full", words, values_of(one.result.data), "1.0", "6.0.4", 1
+    )
+
+
+def plan_page(state):
+    gone = several(state, lambda s, n: Departure(name(s), NOW, name(s), n % 2 == 0, (name(s),)), plan.SHOWN)
+    return plan.PlanPage("Plan", several(state, row, 200), gone, 2, "d" * 64, name(state))
+
+
+ALL = {
+    results.ResultsPage: results_page,
+    board.BoardPage: board_page,
+    system.SystemPage: system_page,
+    plan.PlanPage: plan_page,
+}
+"""By the dataclass of a page, what makes it in a state."""

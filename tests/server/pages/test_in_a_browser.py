@@ -1,0 +1,227 @@
+"""Pages in a real browser: our own policy refuses nothing, everything is reached, nothing runs off a phone."""
+
+from __future__ import annotations
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from tests.server.accounts.conftest import PASSWORD
+from tests.server.live import live
+from tests.server.pages.every import ALL
+from tests.server.pages.states import frame
+
+from basanite.server.guarding import HEADERS
+from basanite.server.pages.foundation.environment import MEDIA, assets
+from basanite.server.pages.foundation.frame import render
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(180)]
+FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]
+FLAGS += ["--disable-background-networking", "--disable-component-update", "--disable-sync"]
+HOST = "http://localhost:9"
+PHONE, DESK = {"width": 360, "height": 740}, {"width": 1280, "height": 900}
+WIDE = """() => [...document.querySelectorAll("body *")]
+  .filter((one) => one.getBoundingClientRect().right > innerWidth + 1)
+  .map((one) => one.outerHTML.slice(0, 80)).slice(0, 3)"""
+NAMES = {page: page.__module__.removeprefix("basanite.server.pages.") for page in ALL}
+
+
+@pytest.fixture(scope="module")
+def chrome(chromium):
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as started:
+        opened = started.chromium.launch(executable_path=chromium, args=FLAGS)
+        yield opened
+        opened.close()
+
+
+@pytest.fixture(scope="module")
+def shown(chrome):
+    """Shows a page in a state, as our server sends it, and collects what the browser complains about."""
+    context, now = chrome.new_context(), {}
+    context.route("**/*", lambda route: answer(route, now["html"]))
+    tab = context.new_page()
+    tab.on("console", lambda said: tab.complaints.append(said.text) if said.type in ("error", "warning") else None)
+    tab.on("pageerror", lambda error: tab.complaints.append(str(error)))
+
+    def opened(page, state, *, size=DESK, scheme="light"):
+        now["html"], tab.complaints = render(ALL[page](state), frame(state)), []
+        tab.set_viewport_size(size)
+        tab.emulate_media(color_scheme=scheme)
+        tab.goto(f"{HOST}/shown")
+        return tab
+
+    yield opened
+    context.close()
+
+
+def answer(route, html):
+    """The page, or one of the files that all pages share, with the headers of our server."""
+    path = route.request.url.removeprefix(HOST).partition("?")[0]
+    if path == "/shown":
+        route.fulfill(body=html, content_type="text/html", headers=dict(HEADERS))
+    elif path.startswith("/static/"):
+        name = path.removeprefix("/static/")
+        route.fulfill(body=assets()[name], headers={"Content-Type": MEDIA[name.rpartition(".")[2]]})
+    else:
+        route.fulfill(status=204, body="")
+
+
+@pytest.mark.req("P-33", "P-4")
+@pytest.mark.parametrize("page", ALL, ids=NAMES.get)
+def test_nobody_is_kept_out_of_a_page(shown, page):
+    for state, scheme in (("one", "light"), ("rtl", "dark")):
+        tab = shown(page, state, scheme=scheme)
+        found = Axe().run(tab).response["violations"]
+        grave = [one for one in found if one["impact"] in ("serious", "critical")]
+        told = [(one["id"], [node["html"][:120] for node in one["nodes"]][:3]) for one in grave]
+        assert told == [], (state, scheme)
+        assert tab.complaints == []
+
+
+@pytest.mark.req("P-4", "P-33")
+@pytest.mark.parametrize("page", ALL, ids=NAMES.get)
+def test_nothing_runs_off_the_edge_of_a_phone(shown, page):
+    for state in ("none", "long", "scripts"):
+        tab = shown(page, state, size=PHONE)
+        width = tab.evaluate("document.documentElement.scrollWidth")
+        assert width <= PHONE["width"], (state, width, tab.evaluate(WIDE))
+
+
+@pytest.mark.req("P-11")
+def test_the_digest_in_the_browser_is_sha256(shown):
+    import hashlib
+
+    tab = shown(next(page for page in ALL if page.__name__ == "CodePage"), "one")
+    lengths = [0, 1, 3, 55, 56, 63, 64, 65, 119, 120, 1000, 100_003]
+    script = """async (lengths) => {
+      const { Sha256 } = await import("/static/sha256.js");
+      return lengths.map((size) => {
+        const bytes = new Uint8Array(size).map((_, at) => (at * 7 + size) % 256), digest = new Sha256();
+        for (let at = 0; at < size; at += 777) digest.update(bytes.subarray(at, at + 777));
+        return digest.hex();
+      });
+    }"""
+    expected = [hashlib.sha256(bytes((at * 7 + size) % 256 for at in range(size))).hexdigest() for size in lengths]
+    assert tab.evaluate(script, lengths) == expected
+
+
+def test_colours_switch_at_once(shown):
+    tab = shown(next(page for page in ALL if page.__name__ == "CodePage"), "one")
+    before = tab.evaluate("getComputedStyle(document.body).backgroundColor")
+    tab.get_by_role("button", name="Dark").click()
+    tab.wait_for_function("document.documentElement.dataset.theme === 'dark'")
+    assert tab.evaluate("getComputedStyle(document.body).backgroundColor") != before
+
+
+@pytest.fixture
+def season_tab(chrome, stage, office):
+    """A browser at a real server of the small season, with Ada signed in by the keyboard alone."""
+    with live(office) as address:
+        context = chrome.new_context(viewport=DESK)
+        tab = context.new_page()
+        tab.goto(f"{address}/sign-in?then=/campaigns/small/submit")
+        for text in ("ada@example.org", PASSWORD):
+            label = "Mail address" if "@" in text else "Password"
+            tab_to(tab, label)
+            tab.keyboard.type(text)
+        tab.keyboard.press("Enter")
+        tab.wait_for_url(lambda url: "sign-in" not in url)
+        yield tab
+        context.close()
+
+
+def tab_to(tab, label):
+    """Press Tab until the control of this name has the focus; it must be visible there."""
+    script = """() => { const one = document.activeElement;
+      return (one.labels?.[0]?.textContent || one.getAttribute("aria-label") || one.textContent || "").trim(); }"""
+    for _ in range(60):
+        tab.keyboard.press("Tab")
+        if tab.evaluate(script).startswith(label):
+            outline = tab.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+            assert outline != "none", f"nobody sees that {label} has the focus"
+            return
+    raise AssertionError(f"{label} cannot be reached by keyboard")
+
+
+@pytest.mark.req("P-33", "P-6")
+def test_a_run_is_submitted_by_keyboard_alone_and_followed_to_its_value(season_tab, stage, pack, office):
+    from sqlalchemy import select
+
+    from basanite.campaign.store.tables import Submission, Upload
+
+    tab = season_tab
+    tab_to(tab, "The archive of your run")
+    tab.set_input_files("#f-file", str(pack.perfect))  # the file dialog is the system's own
+    assert tab.input_value("#f-label") == "perfect"
+    tab_to(tab, "Send")
+    tab.keyboard.press("Enter")
+    tab.wait_for_url("**/submissions/*")
+    with office.reading() as session:
+        row = session.scalars(select(Submission)).one()
+        assert session.scalars(select(Upload)).one().submission_id == row.id, "by the resumable door"
+    assert tab.get_by_text("received").first.is_visible()
+    stage.work(row.id, "perfect")
+    tab.wait_for_selector("text=1.0000", timeout=20_000)  # without loading the page again by hand
+
+
+@pytest.mark.req("P-6")
+def test_a_refusal_is_shown_in_the_page_and_the_upload_can_be_sent_again(season_tab, pack):
+    tab = season_tab
+    tab.set_input_files("#f-file", str(pack.perfect))
+    tab.fill("#f-label", "other")
+    tab.get_by_role("button", name="Send").click()
+    tab.wait_for_selector("#refused:not([hidden])")
+    assert "label" in tab.inner_text("#refused")
+    tab.fill("#f-label", "perfect")
+    tab.get_by_role("button", name="Send").click()
+    tab.wait_for_url("**/submissions/*")
+
+
+@pytest.mark.req("P-6")
+def test_an_upload_goes_on_where_the_line_broke(season_tab, tmp_path, office):
+    tab, broken = season_tab, []
+
+    def once(route):
+        if route.request.method == "PATCH" and not broken:
+            broken.append(route.request.url)
+            route.abort()
+        else:
+            route.continue_()
+
+    tab.route("**/api/v1/uploads/*", once)
+    file = tmp_path / "large.tgz"
+    file.write_bytes(b"\x1f\x8b" + bytes(9 * 2**20))
+    tab.set_input_files("#f-file", str(file))
+    tab.get_by_role("button", name="Send").click()
+    tab.wait_for_url("**/submissions/*", timeout=60_000)
+    assert broken
+
+
+HEARD = (
+    ("combobox", "What is it for?"),
+    ("radio", "Contrastive"),
+    ("radio", "Primary"),
+    ("textbox", "Label"),
+    ("textbox", "What is new in it?"),
+    ("button", "The archive of your run"),
+    ("button", "Send"),
+)
+"""What somebody who listens to the submit page meets, in this order: the role and how the name begins."""
+SUBMIT_STATES = ("one", "rtl", "scripts", "long")
+
+
+@pytest.mark.req("P-33")
+@pytest.mark.parametrize("state", SUBMIT_STATES)
+def test_a_screen_reader_meets_the_parts_of_the_submit_form_in_order_each_with_its_name(shown, state):
+    tab = shown(next(page for page in ALL if page.__name__ == "SubmitPage"), state)
+    spoken = [line.strip() for line in tab.locator("main").aria_snapshot().splitlines()]
+    at = [next((at for at, line in enumerate(spoken) if line.startswith(f'- {role} "{name}')), None)
+          for role, name in HEARD]  # fmt: skip
+    assert None not in at, "\n".join(spoken)
+    assert at == sorted(at)
+    heading = next(at for at, line in enumerate(spoken) if line.startswith('- heading "Submit" [level=1]'))
+    assert heading < at[0], "what the page is comes before its first control"
+    progress, words = tab.locator("progress"), tab.locator("#upload-words")
+    assert progress.get_attribute("aria-labelledby") == words.get_attribute("id")
+    assert words.get_attribute("role") == "status", "how far it is is said without being asked"
+    assert tab.locator("#refused").get_attribute("role") == "alert"

@@ -1,0 +1,120 @@
+"""Every page in every state is a page: escaped, without inline script or style, in one language, with one heading."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from html.parser import HTMLParser
+
+import pytest
+from tests.server.pages.every import ALL
+from tests.server.pages.states import HOSTILE, LONG, MANY, RTL, STATES, frame
+
+from basanite.server.pages import ROUTERS
+from basanite.server.pages.foundation.frame import render
+
+VOID = frozenset(["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"])
+SIZE = 4_000_000
+"""Bytes that no page exceeds, whatever there is to list."""
+
+
+class Reader(HTMLParser):
+    """Notes what a page is made of, and whether its elements are closed in order."""
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.wrong, self.tags, self.attributes, self.ids = [], [], [], [], []
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append(tag)
+        self.attributes += [(tag, *pair) for pair in attributes]
+        self.ids += [value for key, value in attributes if key == "id"]
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attributes):
+        self.attributes += [(tag, *pair) for pair in attributes]
+
+    def handle_endtag(self, tag):
+        if not self.open or self.open.pop() != tag:
+            self.wrong.append(tag)
+
+
+def cases():
+    return [
+        pytest.param(page, state, id=f"{page.__module__.rpartition('.')[2]}-{state}")
+        for page in ALL
+        for state in STATES
+    ]
+
+
+@pytest.mark.req("P-4")
+@pytest.mark.parametrize(("page", "state"), cases())
+def test_a_page_in_a_state_is_well_made(page, state):
+    text = render(ALL[page](state), frame(state))
+    read = Reader()
+    read.feed(text)
+    assert read.wrong == []
+    assert read.open == []
+    assert read.tags.count("h1") == 1
+    assert read.tags.count("main") == 1
+    assert [one for one in read.attributes if one[1] == "style" or one[1].startswith("on")] == [], (
+        "refused by our policy"
+    )
+    assert all(one[:2] == ("script", "src") for one in read.attributes if one[0] == "script" and one[1] != "type")
+    assert len(read.ids) == len(set(read.ids)), "an id names one thing"
+    assert len(text) < SIZE
+
+
+@pytest.mark.req("X-14")
+@pytest.mark.parametrize("page", ALL, ids=lambda page: page.__module__.rpartition(".")[2])
+def test_strangers_words_are_words(page):
+    text = render(ALL[page]("hostile"), frame("hostile"))
+    assert "<script>alert" not in text
+    assert "\u202e" not in text, "a direction that is turned around stays visible"
+    assert "{{ 7*7 }}" in text or "7*7" not in text
+    assert "</title><" not in text.replace("</title>\n<link", "")
+
+
+@pytest.mark.req("P-33")
+@pytest.mark.parametrize("page", ALL, ids=lambda page: page.__module__.rpartition(".")[2])
+def test_foreign_words_are_isolated_from_what_stands_around_them(page):
+    text = render(ALL[page]("rtl"), frame("rtl"))
+    assert '<html lang="en"' in text
+    outside = re.sub(r"<title>.*?</title>|<option.*?</option>|<optgroup[^>]*>|<svg.*?</svg>", "", text, flags=re.S)
+    outside = re.sub(r"<bdi>.*?</bdi>|\u2068.*?\u2069", "", outside, flags=re.S)
+    outside = re.sub(r'<(\w+)[^>]*dir="auto"[^>]*>.*?</\1>|<[^>]*>', "", outside, flags=re.S)
+    assert RTL not in outside
+    assert "\\u2068" not in text, "nobody reads the marks that isolate"
+
+
+def test_every_page_has_its_states():
+    made = set()
+    for router in ROUTERS:
+        for route in router.routes:
+            module = __import__(route.endpoint.__module__, fromlist=["x"])
+            own = [
+                one
+                for one in vars(module).values()
+                if dataclasses.is_dataclass(one) and one.__module__ == module.__name__
+            ]
+            made |= {one for one in own if one.__name__.endswith("Page")}
+    assert sorted(one.__module__ for one in made - set(ALL)) == [], "add their states to states.py"
+    assert len(made) > 20
+
+
+@pytest.mark.req("P-6")
+def test_long_lists_are_cut_and_say_so():
+    boards = next(page for page in ALL if page.__name__ == "LeaderboardPage")
+    text = render(ALL[boards]("many"), frame("many"))
+    assert text.count("<tr") < 1000
+    assert f"{MANY - 500:,} more" in text
+
+
+def test_a_long_name_is_shown_whole():
+    teams = next(page for page in ALL if page.__name__ == "TeamPage")
+    assert LONG in render(ALL[teams]("long"), frame("long"))
+
+
+def test_the_hostile_word_is_what_it_says():
+    assert "<script>" in HOSTILE
