@@ -21,6 +21,7 @@ from basanite.harness.modules.interfaces import Features, Module
 
 if TYPE_CHECKING:
     import torch
+    from torch import Tensor
 
 Floats = NDArray[np.float32]
 Activation = Literal["relu", "tanh", "sigmoid"]
@@ -171,7 +172,8 @@ class LayerTraining:
             error = torch.nn.functional.binary_cross_entropy_with_logits(restored, block)
         else:
             error = ((restored - block) ** 2).mean()
-        return error + self.training.sparsity * codes.abs().mean()  # type: ignore[no-any-return]
+        result: Tensor = error + self.training.sparsity * codes.abs().mean()
+        return result
 
     def step(self, block: torch.Tensor) -> float:
         """One step of Adam on a batch; gives its loss."""

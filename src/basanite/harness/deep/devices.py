@@ -12,6 +12,7 @@ from basanite.errors import MissingExtraError, SettingError
 
 if TYPE_CHECKING:
     import torch
+    from torch import Tensor
 
 BLOCK: Final = 4_096
 DEVICES: Final = ("auto", "cpu", "cuda")
@@ -31,7 +32,8 @@ def chosen_device(name: str) -> torch.device:
     found = load_torch()
     if name == "cuda" and not found.cuda.is_available():
         raise SettingError("device = cuda, and there is no accelerator here. Use auto or cpu.")
-    return found.device("cuda" if name != "cpu" and found.cuda.is_available() else "cpu")  # type: ignore[no-any-return]
+    chosen: torch.device = found.device("cuda" if name != "cpu" and found.cuda.is_available() else "cpu")
+    return chosen
 
 
 def block_of(features: Any, rows: Any, device: torch.device) -> torch.Tensor:
@@ -40,7 +42,8 @@ def block_of(features: Any, rows: Any, device: torch.device) -> torch.Tensor:
     if scipy.sparse.issparse(part):
         return _filled(scipy.sparse.csr_array(part), device)
     plain = np.asarray(part)
-    return load_torch().from_numpy(np.ascontiguousarray(plain, np.float32)).to(device)  # type: ignore[no-any-return]
+    result: Tensor = load_torch().from_numpy(np.ascontiguousarray(plain, np.float32)).to(device)
+    return result
 
 
 def _filled(part: scipy.sparse.csr_array, device: torch.device) -> torch.Tensor:
@@ -51,7 +54,8 @@ def _filled(part: scipy.sparse.csr_array, device: torch.device) -> torch.Tensor:
     places = torch.repeat_interleave(torch.arange(part.shape[0], device=device), lengths)
     dense = torch.zeros(part.shape, dtype=torch.float32, device=device)
     dense.index_put_((places, columns.long()), values, accumulate=True)  # as CSR means it, where one stands twice
-    return dense  # type: ignore[no-any-return]
+    filled: Tensor = dense
+    return filled
 
 
 def held(tensor: torch.Tensor) -> NDArray[np.float32]:

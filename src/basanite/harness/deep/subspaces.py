@@ -23,6 +23,7 @@ from basanite.harness.modules.interfaces import Features, Module
 
 if TYPE_CHECKING:
     import torch
+    from torch import Tensor
 
 Floats = NDArray[np.float32]
 Told = Callable[[int, float], None]
@@ -102,7 +103,7 @@ class SubspaceAnalysis:
 
     def _kept(self, patches: torch.Tensor) -> int:
         """As many components as are asked for, or as there can be, in whole groups."""
-        most = min(self.components, patches.shape[1]) // self.group * self.group
+        most: int = min(self.components, patches.shape[1]) // self.group * self.group
         if not most:
             raise SettingError(f"A patch of {patches.shape[1]} numbers has no group of {self.group}: use smaller ones.")
         return most
@@ -172,7 +173,8 @@ class SubspaceAnalysis:
             chosen = dice.integers(0, patches.shape[1], (len(patches), min(each, patches.shape[1])))
             rows = torch.arange(len(patches), device=grid.device)[:, None]
             found.append(patches[rows, torch.from_numpy(chosen).to(grid.device)].flatten(0, 1))
-        return torch.cat(found)  # type: ignore[no-any-return]
+        result: Tensor = torch.cat(found)
+        return result
 
 
 def energies(turned: torch.Tensor, group: int) -> torch.Tensor:
@@ -220,7 +222,8 @@ def sparseness(inputs: torch.Tensor, weights: torch.Tensor, group: int) -> tuple
 def orthonormal(weights: torch.Tensor) -> torch.Tensor:
     """The nearest orthonormal matrix: (W W')^(-1/2) W."""
     left, _, right = load_torch().linalg.svd(weights, full_matrices=False)
-    return left @ right  # type: ignore[no-any-return]
+    result: Tensor = left @ right
+    return result
 
 
 def sparsest_turn(
@@ -265,11 +268,13 @@ def regrouped(turned: torch.Tensor, group: int) -> torch.Tensor:
         chosen = [best, *mates[: group - 1]]
         order += chosen
         left = [unit for unit in left if unit not in chosen]
-    return torch.tensor(order, device=turned.device)  # type: ignore[no-any-return]
+    result: Tensor = torch.tensor(order, device=turned.device)
+    return result
 
 
 def _tensor(array: Floats, device: torch.device) -> torch.Tensor:
-    return load_torch().from_numpy(np.ascontiguousarray(array)).to(device)  # type: ignore[no-any-return]
+    result: Tensor = load_torch().from_numpy(np.ascontiguousarray(array)).to(device)
+    return result
 
 
 def make(parameters: Mapping[str, Any], seed: int) -> SubspaceAnalysis:
