@@ -22,7 +22,9 @@ from basanite.testing import SetClock, season, small_campaign_text
 from basanite.testing.clock import BEGINNING
 
 ROUNDS = {"sqlite": 200, "postgresql": 50}
-DAILY = small_campaign_text(quota=1).replace('period = "week"', 'period = "day"').replace("2018-03-31", "2018-12-31")
+LONG = small_campaign_text(quota=1, invalid_per_day=1000).replace("2018-03-31", "2018-12-31")
+DAILY = LONG.replace('period = "week"', 'period = "day"')
+"""One attempt a day; nothing is checked here, so the cap on what waits for its check must not come first."""
 FILE = Stored("0" * 64, 1)
 
 

@@ -85,7 +85,7 @@ def test_clips_are_real_encoded_files_and_decode_to_what_was_drawn(tmp_path):
     assert one[:4] == b"RIFF"
     back = read_clip(tmp_path / "one.avi")
     assert back.shape == frames.shape
-    assert np.abs(back.astype(int) - frames).mean() < 5
+    assert np.abs(back.astype(int) - frames).mean() < 8
 
 
 @pytest.mark.req("A30")

@@ -370,7 +370,7 @@ def test_a_fault_of_ours_is_a_page_with_a_number_and_nothing_else(visit, monkeyp
     def broken(*_):
         raise RuntimeError("a secret of the database")
 
-    monkeypatch.setattr(calendar.slots, "rows", broken)
+    monkeypatch.setattr(calendar, "rows", broken)
     answer = TestClient(app, raise_server_exceptions=False).get(f"{HOME}/calendar", headers={"Accept": "text/html"})
     assert answer.status_code == 500
     assert answer.headers["x-request-id"] in answer.text
