@@ -7,7 +7,7 @@ from sqlalchemy import select
 
 from basanite.campaign.intake import accepting
 from basanite.campaign.jobs import comparing, stages
-from basanite.campaign.jobs.material import material
+from basanite.campaign.jobs.material import SEEDS, material
 from basanite.campaign.model.declared import Declared
 from basanite.campaign.office import Actor, Office
 from basanite.campaign.organising import reference_files, references
@@ -18,6 +18,8 @@ from basanite.testing import Season, SetClock, SmallPack, season, small_campaign
 
 WRITTEN = {}
 """What a child wrote for a file, by its digest and the reference: problems, result, charts."""
+SEED = b"one seed, for results are shared"
+"""256 bits for all staged seasons: with seeds of their own, results of two tests would not have been made alike."""
 
 
 @dataclass(frozen=True)
@@ -118,6 +120,9 @@ class Stage:
 def staged(office, clock, pack, **campaign):
     """A season with a reference for both of its windows."""
     made = Stage(office, season(office, small_campaign_text(**campaign)), clock, pack)
+    office.vault.keep(
+        SEEDS, made.season.campaign_id, bytes(32)
+    )  # one seed for all, as results are shared between tests
     for dataset in ("DEV", "EVAL1"):
         made.add_reference(dataset)
     return made
