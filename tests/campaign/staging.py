@@ -120,9 +120,7 @@ class Stage:
 def staged(office, clock, pack, **campaign):
     """A season with a reference for both of its windows."""
     made = Stage(office, season(office, small_campaign_text(**campaign)), clock, pack)
-    office.vault.keep(
-        SEEDS, made.season.campaign_id, bytes(32)
-    )  # one seed for all, as results are shared between tests
+    office.vault.keep(SEEDS, made.season.campaign_id, SEED)
     for dataset in ("DEV", "EVAL1"):
         made.add_reference(dataset)
     return made
