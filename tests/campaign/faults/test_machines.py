@@ -3,10 +3,12 @@
 import os
 import re
 import signal
+import sqlite3
 import time
+from contextlib import closing
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import make_url, select
 
 from basanite.campaign.store.tables import Submission
 from basanite.testing.crowd import submit
@@ -20,6 +22,28 @@ def at_work_on(office):
     return bool({"validating", "scoring"} & set(states(office)))
 
 
+def frozen_at_work(office, process):
+    """Whether a worker stands still with a submission in hand; one that holds the file's lock is let go again.
+
+    SQLite lets nobody write while a process stands still in the middle of a transaction, whoever it is.
+    """
+    os.kill(process, signal.SIGSTOP)
+    if at_work_on(office) and others_can_write(office):
+        return True
+    os.kill(process, signal.SIGCONT)
+    return False
+
+
+def others_can_write(office):
+    """Whether a transaction that writes can begin."""
+    with closing(sqlite3.connect(make_url(office.settings.database_url).database, timeout=0.5)) as connection:
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+        except sqlite3.OperationalError:
+            return False
+    return True
+
+
 @pytest.mark.req("P-8")
 @pytest.mark.timeout(180)
 def test_what_a_frozen_worker_held_is_done_by_another_and_counts_once_when_it_wakes(place, pack):
@@ -27,11 +51,11 @@ def test_what_a_frozen_worker_held_is_done_by_another_and_counts_once_when_it_wa
     for member in teams.members[:3]:
         submit(office, member, pack.perfect)
     machines.worker("frozen")
-    assert wait_until(lambda: at_work_on(office), 60, 0.02), machines.logs()
-    os.kill(machines.processes["frozen"].pid, signal.SIGSTOP)
+    worker = machines.processes["frozen"].pid
+    assert wait_until(lambda: frozen_at_work(office, worker), 60, 0.02), machines.logs()
     machines.worker("other")
     assert wait_until(lambda: all_ended(office), 90), machines.logs()
-    os.kill(machines.processes["frozen"].pid, signal.SIGCONT)
+    os.kill(worker, signal.SIGCONT)
     time.sleep(3)  # what it still had in hand is finished now
     assert judge(office).wrong == ()
     assert states(office) == {"scored": 3}
