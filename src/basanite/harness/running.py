@@ -6,21 +6,21 @@ changed plan as a numbered iteration with a reason (H-33).
 
 from __future__ import annotations
 
-import multiprocessing
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor, ProcessPoolExecutor
+from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from basanite.errors import SettingError
 from basanite.harness.building import Builder
 from basanite.harness.conditions import runs
 from basanite.harness.engine.graph import Begun, Outcome, Progress, Step, needed, run
+from basanite.harness.engine.processes import pool, single_threaded
 from basanite.harness.engine.store import Store
 from basanite.harness.evaluation import Evaluation
-from basanite.harness.foreign.surroundings import Surroundings, enter, surroundings
+from basanite.harness.foreign.surroundings import enter, surroundings
 from basanite.harness.foreign.surroundings import planned as planned_surroundings
 from basanite.harness.frozen.freezing import check_frozen
 from basanite.harness.iterations import next_iteration
@@ -84,30 +84,11 @@ def _performed(wanted: Sequence[Step], store: Store, workers: int, told: Watcher
 def one_thread_each(workers: int) -> Iterator[Executor | None]:
     """Processes for steps, each with one thread for linear algebra: other numbers of threads give other last digits."""
     if workers == 1:
-        with _single_threaded():
+        with single_threaded():
             yield None
         return
-    context = multiprocessing.get_context("spawn")
-    told = (surroundings(),)
-    with ProcessPoolExecutor(workers, mp_context=context, initializer=_begin_worker, initargs=told) as pool:
-        yield pool
-
-
-def _single_threaded() -> Any:
-    import scipy.linalg  # noqa: F401  its BLAS must be loaded before it can be limited
-    import sklearn.utils.extmath  # noqa: F401
-    from threadpoolctl import threadpool_limits
-
-    return threadpool_limits(1)
-
-
-_limits: list[Any] = []
-"""Held for the life of a worker."""
-
-
-def _begin_worker(around: Surroundings) -> None:
-    _limits.append(_single_threaded())
-    enter(around)
+    with pool(workers, enter, surroundings()) as executor:
+        yield executor
 
 
 def _check_names(evaluation: Evaluation, only: Sequence[str]) -> None:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from basanite.harness.modules.video import ContrastWindows, VisualWords
+from basanite.harness.modules.video import FEW, ContrastWindows, VisualWords
 from basanite.harness.video.clips import read_clip
 from basanite.harness.video.drawing import Look, drawn_clip
 from basanite.harness.video.hog3d import hog3d
@@ -58,3 +58,16 @@ def test_normalised_windows_are_rows_of_one_size_whatever_the_clip(paths):
     assert found.rows.shape == (7, 120)
     assert found.lengths.tolist() == [2, 2, 3]
     assert found.rows.mean() == pytest.approx(0, abs=0.2)
+
+
+def test_many_clips_are_shared_by_processes_and_come_out_as_those_of_one(words, paths):
+    many = (paths * FEW)[:FEW]
+    for module in (words, ContrastWindows(frames=4, rows=5, columns=6)):
+        found, one_by_one = module.transform(many), [module.transform([path]) for path in paths]
+        for number in range(FEW):
+            clip, alone = found[number : number + 1].rows, one_by_one[number % len(paths)].rows
+            assert np.array_equal(_dense(clip), _dense(alone))
+
+
+def _dense(rows):
+    return rows.toarray() if hasattr(rows, "toarray") else rows

@@ -1,15 +1,15 @@
 """Modules for clips: HOG3D words by window for the evaluation team, normalised windows for teams (H-6, A28, A29).
 
-Clips are decoded when they are needed and let go again: descriptors of a set would be hundreds of gigabytes. Threads
-share the clips of a batch, for decoding, sums and products all let others run meanwhile.
+Clips are decoded when they are needed and let go again: descriptors of a set would be hundreds of gigabytes. Processes
+share the clips of a set, for most of the work is many small steps between which threads wait for each other.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
@@ -17,6 +17,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
+from basanite.harness.engine.processes import pool
 from basanite.harness.engine.sequences import Sequences
 from basanite.harness.modules.interfaces import Module
 from basanite.harness.video.clips import WINDOW, read_clip, windows
@@ -28,6 +29,8 @@ from basanite.harness.video.reducing import reduced
 Floats = NDArray[np.float32]
 Clip: TypeAlias = Path | NDArray[np.uint8]
 """A file, or frames that are decoded already."""
+FEW: Final = 16
+"""Clips that one process describes in the time that others take to start."""
 
 
 class VisualWords:
@@ -49,16 +52,17 @@ class VisualWords:
         """Learn the words from a sample of the descriptors of all clips, as many from each."""
         each = max(1, self.sample // max(len(items), 1))
         seeds = np.random.SeedSequence(self.seed).spawn(len(items))
-        parts = _by_threads(lambda pair: self._sampled(pair[0], each, pair[1]), list(zip(items, seeds, strict=True)))
+        parts = _on_all_cores(partial(self._sampled, count=each), list(zip(items, seeds, strict=True)))
         self.codebook = Codebook.of(np.concatenate(list(parts)), self.words, starts=self.starts, seed=self.seed)
 
     def transform(self, items: Sequence[Clip]) -> Sequences:
         """The windows of some clips."""
-        found = list(_by_threads(self._windows, items))
+        found = list(_on_all_cores(self._windows, items))
         offsets = np.concatenate([[0], np.cumsum([len(shares) for shares in found])])
         return Sequences(scipy.sparse.csr_array(np.concatenate(found)), offsets)
 
-    def _sampled(self, clip: Clip, count: int, seed: np.random.SeedSequence) -> Floats:
+    def _sampled(self, drawn: tuple[Clip, np.random.SeedSequence], count: int) -> Floats:
+        clip, seed = drawn
         dice = np.random.default_rng(seed)
         parts = [part.descriptors for part in described(_frames(clip), self.preset)]
         found = np.concatenate([np.zeros((0, PRESETS[self.preset].dimensions), np.float32), *parts])
@@ -85,7 +89,7 @@ class ContrastWindows:
 
     def transform(self, items: Sequence[Clip]) -> Sequences:
         """The windows of some clips."""
-        found = list(_by_threads(self._windows, items))
+        found = list(_on_all_cores(self._windows, items))
         offsets = np.concatenate([[0], np.cumsum([len(rows) for rows in found])])
         return Sequences(np.concatenate(found), offsets)
 
@@ -104,9 +108,15 @@ def _frames(clip: Clip) -> NDArray[np.uint8]:
     return read_clip(clip) if isinstance(clip, Path) else clip
 
 
-def _by_threads(work: Callable[[Any], Any], items: Sequence[Any]) -> Iterator[Any]:
-    with ThreadPoolExecutor(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 2) as threads:
-        yield from threads.map(work, items)
+def _on_all_cores(work: Callable[[Any], Any], items: Sequence[Any]) -> Iterator[Any]:
+    """Work on each item, in order; a few are not worth the start of processes."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if cores == 1 or len(items) < FEW:
+        yield from map(work, items)
+        return
+    each = max(1, len(items) // (4 * cores))
+    with pool(cores) as processes:
+        yield from processes.map(work, items, chunksize=each)
 
 
 def make_words(parameters: Mapping[str, Any], seed: int) -> VisualWords:
