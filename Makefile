@@ -10,13 +10,15 @@ DEV := $(VENV)/.installed-dev
 TORCH ?= yes
 TORCHED := $(VENV)/.installed-torch
 BROWSERS := chromium chromium-browser google-chrome
-PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile
+# Workers take whole files in the order of tests/conftest.py; commands that tests start find their modules compiled.
+PYTEST := env -u PYTHONDONTWRITEBYTECODE OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile \
+	--no-loadscope-reorder
 
 # Where CI says so, a test that needs a browser fails without one instead of being skipped.
 export BASANITE_BROWSER := $(if $(filter true 1,$(CI)),required,optional)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup check test test-all test-gpu demo docs bench conformance clean browser torch torch-left-out
+.PHONY: help setup check test test-all test-gpu demo docs bench conformance audit fuzz clean browser torch torch-left-out
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -53,6 +55,12 @@ bench: $(DEV) ## measure against peers on the same data and print the ratios
 
 conformance: $(DEV) ## which requirements are proven (ARGS="--verbose", "--strict", "--require M29 M28")
 	@$(BIN)/python -m tools.conformance $(ARGS)
+
+audit: $(DEV) ## what we depend on at run time: pins, licences, versions known to be bad (works without a network)
+	@$(BIN)/python -m tools.audit $(ARGS)
+
+fuzz: $(DEV) ## try every reader of strangers' bytes at length (TRIES=2000, FROM=0); zero crashes
+	FUZZ_TRIES=$(or $(TRIES),2000) FUZZ_FROM=$(or $(FROM),0) $(PYTEST) -q --dist load --timeout 1800 tests/fuzz
 
 clean: ## remove build outputs and caches (.venv stays)
 	rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.cli.running import warm_commands
 from tools.markdown_pages import broken_links, examples, pages, steps
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -76,8 +77,8 @@ def run_console(text, folder, *, place):
 
 
 def run_command(command, folder):
-    """Run one line as a reader would, with the installed commands on the path and a plain terminal."""
-    binaries = Path(sys.executable).parent
+    """Run one line as a reader would, with our command and the installed ones on the path and a plain terminal."""
+    binaries = os.pathsep.join(map(str, (warm_commands(), Path(sys.executable).parent)))
     plain = {"PATH": f"{binaries}{os.pathsep}{os.environ['PATH']}", "COLUMNS": "120", "NO_COLOR": "1", "TERM": "dumb"}
     return subprocess.run(
         ["bash", "-c", command],

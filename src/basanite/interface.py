@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import Executor
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -131,11 +132,13 @@ class Work:
     metrics: tuple[str, ...] = ()
     """The metrics wanted besides the primary one; none named means all."""
     progress: Progress = field(default=lambda name, files: None)
+    executor: Executor | None = None
+    """Who computes draws of metrics that are no function of sums: a cluster, or nobody but this process."""
 
     def __post_init__(self) -> None:
         self.task: Task = spine.find_task(self.task_name)
         self.settings = {name: value for name, value in self.given.items() if name not in {s.name for s in ANALYSIS}}
-        self.design = _design(self.given, draws=self.draws, seed=self.seed)
+        self.design = replace(_design(self.given, draws=self.draws, seed=self.seed), executor=self.executor)
         self.task.parsed(self.settings)
         known = tuple(metric.name for metric in self.task.metrics)
         for name in self.metrics:

@@ -42,17 +42,18 @@ def load(group: str, name: str) -> Any:
     entries = _entries(group)
     if name not in entries:
         raise UnknownNameError(f"No {group.removesuffix('s')} is called {name!r}. {suggestion(name, tuple(entries))}")
-    _refuse_clash(group, name)
+    entry = entries[name][0]
+    _refuse_clash(group, name, entries[name])
     try:
-        return entries[name].load()
+        return entry.load()
     except ModuleNotFoundError as missing:
-        package = _package(entries[name])
+        package = _package(entry)
         raise MissingExtraError(
             f"{name!r} needs the module {missing.name!r}, which is not installed. Install it, or the extra of "
             f"{package} that brings it."
         ) from missing
     except (ImportError, AttributeError) as fault:
-        raise MissingExtraError(f"{name!r} of {_package(entries[name])} cannot be loaded: {fault}.") from fault
+        raise MissingExtraError(f"{name!r} of {_package(entry)} cannot be loaded: {fault}.") from fault
 
 
 def trust_only(packages: Iterable[str]) -> None:
@@ -96,11 +97,11 @@ def suggestion(name: str, known: Sequence[str]) -> str:
 
 
 @cache
-def _entries(group: str) -> dict[str, EntryPoint]:
-    """The entry points of a group; of names that two packages claim, the first is kept so that it can be listed."""
-    found: dict[str, EntryPoint] = {}
+def _entries(group: str) -> dict[str, tuple[EntryPoint, ...]]:
+    """The entry points of a group by name, read once; a name that two packages claim has two, so that it is listed."""
+    found: dict[str, tuple[EntryPoint, ...]] = {}
     for entry in _registered(group):
-        found.setdefault(entry.name, entry)
+        found[entry.name] = (*found.get(entry.name, ()), entry)
     return found
 
 
@@ -111,9 +112,9 @@ def _registered(group: str) -> Iterator[EntryPoint]:
             yield entry
 
 
-def _refuse_clash(group: str, name: str) -> None:
+def _refuse_clash(group: str, name: str, entries: Iterable[EntryPoint]) -> None:
     """Two packages that claim one name are an error for whoever asks for that name, and for nobody else."""
-    claims = {entry.value: entry for entry in _registered(group) if entry.name == name}
+    claims = {entry.value: entry for entry in entries}
     if len(claims) > 1:
         who = " and ".join(f"{_package(entry)} ({value})" for value, entry in sorted(claims.items()))
         raise NameClashError(f"Two packages register {name!r} in basanite.{group}: {who}. Remove one of them.")

@@ -1,42 +1,14 @@
-"""Judges: rules of combination by hand and by simulation, agreement against our peer and printed examples."""
+"""Judges: rules of combination by hand and by simulation."""
 
-import krippendorff
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
+from tests.analysis.tables_of_votes import FIVE, panels, votes_in
 
 from basanite.analysis import dawid_skene
-from basanite.analysis.judges import (
-    Combination,
-    agreement,
-    judge_agreement,
-    krippendorff_alpha,
-    panel_of,
-    percent_agreement,
-    reliability,
-    verdict_counts,
-)
+from basanite.analysis.judges import Combination, panel_of
 from basanite.analysis.votes import VoteDraws, shares, votes_of
 from basanite.errors import SettingError
-
-
-@st.composite
-def panels(draw):
-    """A table of judges x items with 0, 1 or nan, and the same as votes in any order."""
-    judges, items = draw(st.integers(1, 5)), draw(st.integers(1, 8))
-    cells = st.lists(st.sampled_from([0, 1, np.nan]), min_size=items, max_size=items)
-    return np.array(draw(st.lists(cells, min_size=judges, max_size=judges)), dtype=float)
-
-
-def votes_in(table):
-    judge, item = np.nonzero(~np.isnan(table))
-    order = np.random.default_rng(len(judge)).permutation(len(judge))
-    judge, item = judge[order], item[order]
-    return votes_of(judge, item, table[judge, item] == 1, judges=len(table), items=table.shape[1])
-
-
-FIVE = np.array([[1, 1, 1, 0, 0], [1, 1, 0, 0, 0], [1, 0, np.nan, np.nan, 1], [1, np.nan, np.nan, np.nan, 0]], float)
 
 
 @pytest.mark.req("C08")
@@ -64,52 +36,6 @@ def test_an_item_without_votes_is_undefined_under_every_rule():
     for rule in ("majority", "any", "all", "dawid_skene"):
         assert np.isnan(panel_of(votes, Combination(rule=rule)).shares()).tolist() == [True, False, True]
     assert np.isnan(panel_of(votes, Combination("raw")).shares()).sum() == 2
-
-
-@settings(max_examples=60, deadline=None)
-@given(panels())
-def test_alpha_is_our_peers(table):
-    counts = verdict_counts(votes_in(table))
-    ours = krippendorff_alpha(counts)
-    pairable = counts[counts.sum(axis=1) > 1].sum(axis=0)
-    if (pairable == 0).any():
-        assert np.isnan(ours)
-    else:
-        assert ours == pytest.approx(krippendorff.alpha(table, level_of_measurement="nominal"), abs=1e-12)
-
-
-def test_agreement_by_hand():
-    found = agreement(votes_in(FIVE))
-    assert found.percent == pytest.approx((4 + 1 + 0 + 2 + 2) / 15)
-    assert found.votes_per_item == {2: 2, 3: 1, 4: 2}
-    assert found.relevant == pytest.approx((4 + 1 + 0 + 0) / (4 + 2 + 1 + 0 + 1))
-    assert found.per_judge.tolist() == pytest.approx(
-        [(1 + 1 / 2 + 0 + 1 + 2 / 3) / 5, (1 + 1 / 2 + 0 + 1 + 2 / 3) / 5, (1 + 0 + 0) / 3, (1 + 2 / 3) / 2]
-    )
-
-
-@settings(max_examples=40, deadline=None)
-@given(panels())
-def test_percent_and_judges_agree_as_counted_pair_by_pair(table):
-    votes = votes_in(table)
-    alike, total = 0.0, 0
-    rest = [[] for _ in table]
-    for column in table.T:
-        given = [(judge, vote) for judge, vote in enumerate(column) if not np.isnan(vote)]
-        for judge, vote in given if len(given) > 1 else ():
-            same = [other == vote for number, other in given if number != judge]
-            rest[judge].append(np.mean(same))
-            alike, total = alike + np.mean(same), total + 1
-    assert np.allclose(judge_agreement(votes), [np.mean(r) if r else np.nan for r in rest], equal_nan=True)
-    assert np.allclose(percent_agreement(verdict_counts(votes)), alike / total if total else np.nan, equal_nan=True)
-
-
-def test_reliability_is_that_of_shrout_and_fleiss():
-    ratings = np.array([[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]])
-    one, mean = reliability(ratings.ravel(), np.repeat(np.arange(6), 4))
-    assert (round(one, 2), round(mean, 2)) == (0.17, 0.44)
-    assert np.isnan(reliability([1, 0], [0, 1])).all()
-    assert np.isnan(reliability([1, 1, 1, 1], [0, 0, 1, 1])).all()
 
 
 def simulated(skills, items=150, seed=3, share=0.4):

@@ -5,6 +5,7 @@ from contextlib import ExitStack
 import pytest
 
 from basanite.testing import SetClock, season, small_office, small_pack
+from basanite.testing.object_store import object_store
 from basanite.testing.postgres import name_in, postgres
 
 ENGINES = ("sqlite", "postgresql")
@@ -15,6 +16,19 @@ def server():
     """One PostgreSQL for each test process, started when the first test asks for it."""
     with postgres() as running:
         yield running
+
+
+@pytest.fixture(scope="session")
+def objects():
+    """One object store for each test process."""
+    with object_store() as running:
+        yield running
+
+
+@pytest.fixture
+def buckets(objects):
+    """Settings of two empty buckets."""
+    return objects.fresh()
 
 
 @pytest.fixture(scope="session")

@@ -5,6 +5,9 @@ from __future__ import annotations
 import shutil
 
 from tests.campaign.staging import Stage
+from tests.cli.admin_annotation import fill_annotation
+from tests.cli.admin_panels import fill_panels
+from tests.cli.admin_reading import fill_reading
 
 from basanite.campaign.keeping.exporting import export_campaign
 from basanite.campaign.office import Actor
@@ -25,9 +28,23 @@ AGREEMENTS = "".join(
 MILESTONE = '[[milestones]]\nid = "kickoff"\ntitle = "Kick-off"\nat = "2017-10-18 09:00"\nowner = "Eva"\n'
 
 
+READING = """
+[[windows]]
+id = "reading"
+opens = "2018-01-01 00:00"
+closes = "2018-03-31 24:00"
+tasks = ["reading"]
+dataset = ["DEV"]
+quota = { count = 2, period = "total" }
+feedback = "none"
+kind = "development"
+
+"""
+
+
 def text() -> str:
     """The campaign's file: late runs are taken, and the pack EVAL1 has a key that is out."""
-    plain = small_campaign_text(quota=9, more=MILESTONE + AGREEMENTS)
+    plain = small_campaign_text(quota=9, more=MILESTONE + AGREEMENTS + READING)
     late = plain.replace('certification = "7 days"', 'certification = "7 days"\nlate_grace = "2 days"')
     return late.replace('id = "EVAL1"\n', 'id = "EVAL1"\nkey_at = "2018-04-02 00:00"\n', 1)
 
@@ -40,6 +57,9 @@ def build(folder) -> None:
     for dataset in ("DEV", "EVAL1"):
         stage.add_reference(dataset)
     _fill(stage)
+    fill_panels(stage, folder)
+    fill_reading(stage, folder)
+    fill_annotation(stage, folder)
     export_campaign(office, stage.season.campaign_id, folder / "exported.tgz")
     office.close()
     (folder / "data").rename(folder / "season")

@@ -1,26 +1,36 @@
-"""Running the command line as users do: as a process of its own, or in this one where that is quicker."""
+"""Running the command line as users do: as a process of its own; where that is quicker, forked, or in this process."""
 
 from __future__ import annotations
 
+import atexit
+import functools
 import io
 import json
 import os
 import shlex
 import subprocess
 import sys
+import tempfile
+from collections.abc import Callable
 from contextlib import chdir, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+from tests.cli import warm
+
 from basanite.cli import main
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "examples" / "clir"
 FEATURES = ROOT / "examples" / "features"
+ANNOTATION = ROOT / "examples" / "annotation"
+JUDGING = ROOT / "examples" / "judging"
 READING = ROOT / "examples" / "reading"
 HARNESS = ROOT / "examples" / "harness"
+IMPORT = ROOT / "examples" / "import"
+SPEECH = ROOT / "examples" / "speech"
 LIMIT = 240
 
 
@@ -38,12 +48,49 @@ class Ended:
         return json.loads(self.stdout)
 
 
+def plain() -> dict[str, str]:
+    """The environment of every command: a terminal of one width, and all characters."""
+    return {**os.environ, "COLUMNS": "100", "PYTHONIOENCODING": "utf-8"}
+
+
 def process(*words: str | Path, cwd: Path, **environment: str) -> Ended:
     """Run `python -m basanite` as a process of its own."""
     command = [sys.executable, "-m", "basanite", *map(str, words)]
-    given = {**os.environ, "COLUMNS": "100", "PYTHONIOENCODING": "utf-8", **environment}
+    given = {**plain(), **environment}
     done = subprocess.run(command, cwd=cwd, env=given, capture_output=True, timeout=LIMIT, check=False)
     return Ended(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+@functools.cache
+def warm_door() -> str:
+    """The socket of a server that forks commands; one for each test process, which it ends with."""
+    folder = tempfile.TemporaryDirectory(prefix="basanite-warm-")
+    door = f"{folder.name}/door"
+    server = subprocess.Popen([sys.executable, warm.__file__, "serve", door], stdin=subprocess.PIPE, stdout=-1)
+    atexit.register(folder.cleanup)
+    atexit.register(server.communicate)
+    assert server.stdout is not None
+    assert server.stdout.readline() == b"ready\n"
+    return door
+
+
+@functools.cache
+def warm_commands() -> Path:
+    """A folder with a `basanite` for shells, which has the server fork what it is asked for."""
+    door = Path(warm_door())
+    words = shlex.join([sys.executable, "-I", "-S", warm.__file__, str(door), "basanite"])
+    (script := door.parent / "basanite").write_text(f'#!/bin/sh\nexec {words} "$@"\n', encoding="utf-8")
+    script.chmod(0o700)
+    return door.parent
+
+
+def forked(*words: str | Path, cwd: Path) -> Ended:
+    """The same as `process`, in a process that has imported everything before."""
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, open(os.devnull, "rb") as nothing:
+        files = (nothing.fileno(), out.fileno(), err.fileno())
+        code = warm.ask(warm_door(), ["basanite", *map(str, words)], str(cwd), plain(), files, limit=LIMIT)
+        out.seek(0), err.seek(0)
+        return Ended(code, out.read().decode(), err.read().decode())
 
 
 def here(*words: str | Path, cwd: Path = EXAMPLE) -> Ended:
@@ -58,13 +105,13 @@ def here(*words: str | Path, cwd: Path = EXAMPLE) -> Ended:
     raise AssertionError("the command line did not end with an exit code")
 
 
-def typed(line: str, cwd: Path) -> Ended:
+def typed(line: str, cwd: Path, run: Callable[..., Ended] = process) -> Ended:
     """Run a line as it would be typed: `basanite …`, at its end perhaps `> FILE`."""
     program, *words = shlex.split(line)
     assert program == "basanite", line
     if ">" not in words:
-        return process(*words, cwd=cwd)
+        return run(*words, cwd=cwd)
     *words, _, file = words
-    ended = process(*words, cwd=cwd)
+    ended = run(*words, cwd=cwd)
     (cwd / file).write_text(ended.stdout, encoding="utf-8")
     return ended

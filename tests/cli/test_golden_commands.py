@@ -1,9 +1,9 @@
 """Every folder `tests/cli/golden/<case>/` is a test of the contract of commands and JSON; a new case needs no Python.
 
-`command` holds what is typed in a copy of `examples/clir` (with the case's own `files/`, if any, and for `reading`
-and `harness` with the examples of these), one line after the other; the last is compared: with `exit` (its code) and
-one of `stdout.json` (all of it), `stdout.subset.json` (what must be in it), `stdout.txt` and `stderr.txt` (to the
-letter). `@VERSION@` stands for our version. Numbers may differ by one in the tenth digit.
+`command` holds what is typed in a copy of `examples/clir` (with the case's own `files/`, if any, and for `reading`,
+`annotation`, `judge`, `harness` and `convert` with examples of these), one line after the other; the last is compared:
+with `exit` (its code) and one of `stdout.json` (all of it), `stdout.subset.json` (what must be in it), `stdout.txt` and
+`stderr.txt` (to the letter). `@VERSION@` stands for our version. Numbers may differ by one in the tenth digit.
 
 Outputs were taken from a run and then read against the contract; `test_contract.py` checks the numbers by other means.
 """
@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.cli.running import EXAMPLE, FEATURES, HARNESS, READING, Ended, typed
+from tests.cli.running import ANNOTATION, EXAMPLE, FEATURES, HARNESS, IMPORT, JUDGING, READING, Ended, typed
 
 from basanite import __version__
 from basanite.cli import COMMANDS
@@ -99,8 +99,15 @@ def test_a_command_prints_what_its_golden_files_say(case, folder):
         shutil.copytree(case / "files", folder, dirs_exist_ok=True)
     if " reading " in (case / "command").read_text(encoding="utf-8"):
         shutil.copytree(READING, folder, dirs_exist_ok=True)
+    if " annotation " in (case / "command").read_text(encoding="utf-8"):
+        shutil.copytree(READING, folder, dirs_exist_ok=True)
+        shutil.copytree(ANNOTATION, folder, dirs_exist_ok=True)
+    if " judge " in (case / "command").read_text(encoding="utf-8"):
+        shutil.copytree(JUDGING, folder, dirs_exist_ok=True)
     if " harness " in (case / "command").read_text(encoding="utf-8"):
         shutil.copytree(HARNESS, folder, dirs_exist_ok=True)
+    if " convert " in (case / "command").read_text(encoding="utf-8") or case.name == "import-other-program":
+        shutil.copytree(IMPORT, folder, dirs_exist_ok=True)
     for line in (case / "command").read_text(encoding="utf-8").splitlines():
         ended = typed(line, folder)
     assert faults(case, ended) == []

@@ -10,8 +10,9 @@ import sys
 import click
 import pytest
 from tests.cli.admin_season import build
+from tests.cli.foreign_files import foreign_files
 from tests.cli.kept_season import kept_files
-from tests.cli.running import EXAMPLE, FEATURES, HARNESS, READING, here, process, typed
+from tests.cli.running import ANNOTATION, EXAMPLE, FEATURES, HARNESS, JUDGING, READING, forked, here, process, typed
 
 from basanite.cli import COMMANDS, app
 from basanite.synthetic.pack_builder import PackSpec, build_packs
@@ -40,9 +41,15 @@ def example_of(words):
 
 
 @pytest.fixture
-def folder(tmp_path):
+def folder(examples, tmp_path):
+    """A folder of the command's own, with whatever an example needs."""
+    return shutil.copytree(examples, tmp_path / "clir")
+
+
+@pytest.fixture(scope="module")
+def examples(tmp_path_factory):
     """A copy of the example, with a run and qrels for those who convert, and a data set for those who look at one."""
-    copy = tmp_path / "clir"
+    copy = tmp_path_factory.mktemp("examples") / "clir"
     shutil.copytree(EXAMPLE, copy)
     here("convert", "to-run", "Alpha.tgz", "--out", "run.txt", cwd=copy)
     here("convert", "to-qrels", "key", "--out", "qrels.txt", cwd=copy)
@@ -53,8 +60,11 @@ def folder(tmp_path):
     write_raw_table(raw, copy / "collected.tsv")
     write_tree(build_packs(raw, PackSpec("1A", dev=5, analysis=5)), copy)
     shutil.copytree(READING, copy, dirs_exist_ok=True)
+    shutil.copytree(ANNOTATION, copy, dirs_exist_ok=True)
+    shutil.copytree(JUDGING, copy, dirs_exist_ok=True)
     shutil.copytree(FEATURES, copy, dirs_exist_ok=True)
     shutil.copytree(HARNESS, copy, dirs_exist_ok=True)
+    foreign_files(copy)
     return copy
 
 
@@ -87,7 +97,7 @@ def test_the_example_in_the_help_of_a_command_runs(words, folder, request):
     found = example_of(words)
     assert found is not None, here(*words, "--help").stdout
     assert found[1].split()[1 : 1 + len(words)] == list(words)
-    ended = typed(found[1], folder)
+    ended = typed(found[1], folder, forked)
     assert (ended.code, "Traceback" in ended.stderr) == (0, False), ended.stderr
 
 

@@ -87,6 +87,15 @@ def test_each_login_that_is_printed_works(address, built):
         assert organises == (200 if login.secret else 403)
 
 
+@pytest.mark.req("P-1")
+def test_a_judge_and_an_adjudicator_find_work_that_waits_for_them(address, built):
+    for who, path, words in (("jana", "judging", "How easy is it to read?"), ("aino", "adjudicate", "cases to decide")):
+        with httpx2.Client(base_url=address, follow_redirects=True, timeout=30) as browser:
+            looking.sign_in(browser, built.demo.login(who))
+            page = browser.get(f"/campaigns/{SLUG}/{path}")
+        assert (page.status_code, words in page.text) == (200, True), who
+
+
 @pytest.mark.req("P-25")
 def test_in_public_one_team_is_there_under_another_name(address):
     page = httpx2.get(f"{address}/campaigns/{SLUG}/leaderboard", params={"of": "week-1|CLIR|1A|"}, timeout=30).text

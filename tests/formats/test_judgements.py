@@ -202,3 +202,33 @@ def test_an_endless_cell_is_refused():
 def test_an_open_quote_does_not_swallow_the_votes_that_follow():
     text = PLAIN.replace("verdict", "verdict\tnote").replace("R\n", 'R\t"oh\n').replace("N\n", "N\t\n")
     assert ("C45", "reject") in [found[:2] for found in problems(read(text)[1])]
+
+
+@pytest.mark.req("S-18")
+def test_votes_on_a_summary_count_for_the_system_that_showed_it():
+    one, other = "1" * 64, "2" * 64
+    text = "judge\tquery\tdocument\tverdict\tsummary\n" + "".join(
+        f"{judge}\tq1\td1\t{verdict}\t{summary}\n"
+        for judge, verdict, summary in (("ann", "R", one), ("bob", "N", other), ("ann", "N", other))
+    )
+    made, findings = read(text)
+    assert findings.problems == []
+    for shown, wanted in ((one, [True]), (other, [False, False])):
+        laid = votes_on(made, [("q1", "d1")], "judgements.tsv", Findings(), shown={("q1", "d1"): shown})
+        assert laid.relevant.tolist() == wanted
+    assert votes_on(made, [("q1", "d1")], "judgements.tsv", Findings(), shown={}) is None
+    plain, _ = read(text.replace(f"\t{one}", "\t").replace(f"\t{other}", "\t"))
+    assert plain.digest != made.digest
+
+
+def test_a_summary_that_is_no_digest_is_refused():
+    made, findings = read("judge\tquery\tdocument\tverdict\tsummary\nann\tq1\td1\tR\tthe first one\n")
+    assert made is None
+    assert problems(findings) == [("C45", "reject", 2)]
+
+
+def test_a_pair_that_is_not_judged_yet_can_be_told_without_stopping_anything():
+    findings = Findings()
+    assert votes_on(read(PLAIN)[0], [("q9", "d9")], "judgements.tsv", findings, needed=False) is None
+    assert findings.valid
+    assert ("M13", "warn", None) in problems(findings)

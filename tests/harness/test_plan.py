@@ -6,7 +6,7 @@ import pytest
 from tests.harness.plans import ALPHA, BETA, DIGITS, HEAD, HERE, REVIEWS, written
 
 from basanite.errors import InvalidInputError
-from basanite.harness.plan.lines import entry_lines
+from basanite.formats.toml.lines import entry_lines
 from basanite.harness.plan.modules import find_module
 from basanite.harness.plan.reading import load_plan, read_plan
 

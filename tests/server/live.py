@@ -13,13 +13,13 @@ from basanite.server.lines import configured
 
 
 @contextmanager
-def live(office, *, worker=False, pace=None, **more):
+def live(office, *, worker=False, pace=None, port=0, **more):
     """Serve until the block ends; gives the address."""
     app = make_app(office, worker=worker)
     if pace is not None:
         app.state.pace = pace
     given = {"log_level": "critical", "timeout_graceful_shutdown": 5} | more
-    server = uvicorn.Server(configured(app, office.settings, "127.0.0.1", 0, **given))
+    server = uvicorn.Server(configured(app, office.settings, "127.0.0.1", port, **given))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     try:

@@ -43,6 +43,8 @@ def test_metrics_are_for_this_machine_and_for_who_has_their_token(office, small)
     assert elsewhere.get("/metrics", headers={"Authorization": f"Bearer {token}"}).status_code == 200
     assert here.get("/metrics", headers={"X-Forwarded-For": "198.51.100.7"}).status_code == 401
     assert "basanite_submissions" in here.get("/metrics").text
+    office.settings.address = "https://eval.example.org"
+    assert here.get("/metrics").status_code == 401, "a proxy that tells nothing calls from here too"
 
 
 def test_each_call_is_one_json_line_with_its_id_and_its_route(client, log):

@@ -406,3 +406,14 @@ def test_a_repair_keeps_the_folders_of_queries(tmp_path):
     ended = here("validate", "e2e", *given, str(inputs["submission"]), "--fix", "Fixed.tgz", cwd=tmp_path)
     assert ended.code == 1
     assert here("validate", "e2e", *given, "Fixed.tgz", cwd=tmp_path).code == 0
+
+
+def test_before_judges_have_looked_there_are_values_of_retrieval_and_none_end_to_end(tmp_path):
+    inputs = run(tmp_path, RELEVANT, RETURNED)
+    with pytest.raises(SettingError, match="give --judgements"):
+        scored(inputs)
+    waiting, judged = scored(inputs, unjudged="undefined"), scored(run(tmp_path / "judged", RELEVANT, RETURNED, VOTES))
+    assert math.isnan(waiting.values["e2e_aqwv"].value)
+    assert waiting.values["aqwv"].value == judged.values["aqwv"].value
+    assert score_object(waiting)["settings"]["unjudged"] == "undefined"
+    assert "unjudged" not in score_object(judged)["settings"]

@@ -7,7 +7,9 @@ draws give a value with a flag; an interval never has width zero and never exclu
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass, replace
+from functools import partial
 from statistics import NormalDist
 
 import numpy as np
@@ -93,7 +95,8 @@ def assess(frame: Frame, jobs: Sequence[Job], design: Design) -> list[dict[str, 
     """The values of all metrics of each job, with intervals; portions too small for any are not drawn at all."""
     enough = [[not too_few(metric, job) for metric in job.metrics] for job in jobs]
     drawn = [job for job, ok in zip(jobs, enough, strict=True) if any(ok)]
-    draws = iter(resampled(frame, drawn, draws=design.draws, seed=design.seed)) if drawn else iter(())
+    found = resampled(frame, drawn, draws=design.draws, seed=design.seed, executor=design.executor) if drawn else []
+    draws = iter(found)
     return [_assessed(job, ok, next(draws) if any(ok) else None, design) for job, ok in zip(jobs, enough, strict=True)]
 
 
@@ -128,12 +131,18 @@ def span(estimate: float, draws: Floats, tails: tuple[float, float]) -> Span:
     return Span(low, high, (WIDENED,) if outside else (), undefined)
 
 
+def _without(metric: Metric, portion: Portion, things: NDArray[np.int64]) -> Floats:
+    """The value without each of some things."""
+    kept = [(portion.members != thing)[None].astype(float) for thing in things]
+    return np.concatenate([drawn_values(metric, portion.rows, weights) for weights in kept])
+
+
 def tails_of(level: float) -> tuple[float, float]:
     """The two tails of a central interval."""
     return (1 - level) / 2, (1 + level) / 2
 
 
-def jackknife(metric: Metric, portion: Portion) -> Floats:
+def jackknife(metric: Metric, portion: Portion, executor: Executor | None = None) -> Floats:
     """The value without each drawn thing in turn.
 
     >>> from basanite.kernel import Metric
@@ -143,9 +152,12 @@ def jackknife(metric: Metric, portion: Portion) -> Floats:
     """
     rows, total = portion.rows, portion.total
     if metric.compute is not None:
-        things = np.unique(portion.members)
-        without = [drawn_values(metric, rows, (portion.members != thing)[None].astype(float)) for thing in things]
-        return np.concatenate(without)
+        things, step = np.unique(portion.members), max(1, BLOCK // max(1, len(rows)))
+        work, pieces = (
+            partial(_without, metric, portion),
+            (things[at : at + step] for at in range(0, len(things), step)),
+        )
+        return np.concatenate(list(map(work, pieces) if executor is None else executor.map(work, pieces)))
     step = max(1, BLOCK // rows.shape[1])
     parts = [values_of(metric, total - rows[start : start + step]) for start in range(0, len(rows), step)]
     return np.concatenate(parts)
@@ -210,7 +222,9 @@ def _bounds(metric: Metric, job: Job, value: float, draws: Floats, design: Desig
     flags: tuple[str, ...] = ()
     tails: tuple[float, float] | str = tails_of(design.level)
     if design.interval == "bca":
-        tails = bca_tails(value, draws[np.isfinite(draws)], jackknife(metric, job.portion), design.level)
+        tails = bca_tails(
+            value, draws[np.isfinite(draws)], jackknife(metric, job.portion, design.executor), design.level
+        )
     if isinstance(tails, str):
         flags, tails = (PERCENTILE_INSTEAD + tails,), tails_of(design.level)
     found = span(value, draws, tails)

@@ -9,8 +9,9 @@ linearised contributions that studentise the statistic, and where the metric is 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -32,6 +33,7 @@ from basanite.analysis.resampling import (
     sign_blocks,
     values_of,
 )
+from basanite.analysis.restricting import some_units
 from basanite.analysis.results import Design, Difference
 from basanite.errors import BasaniteError
 from basanite.kernel import Metric, Rows, UnitRows
@@ -122,7 +124,7 @@ def between_levels(
     """Two levels of an item factor, over the units that both have, which is the only fair comparison (S-9)."""
     first, second = (table.levels[factor][level] for level in levels)
     shared, *places = np.intersect1d(first.index, second.index, return_indices=True)
-    one, other = (_restricted(table, shared, part.rows[at]) for part, at in zip((first, second), places, strict=True))
+    one, other = (some_units(table, shared, part.rows[at]) for part, at in zip((first, second), places, strict=True))
     return difference(metric, one, other, design=design, names=levels)
 
 
@@ -142,19 +144,20 @@ def enter(systems: Iterable[tuple[str, UnitRows, tuple[Metric, ...]]], design: D
 
 def differences(pairs: Sequence[tuple[Entry, Entry]], *, draws: int, design: Design) -> list[Difference]:
     """The difference of every pair, with one matrix of signs for all; p is not adjusted and the verdict is open."""
-    contests = [contest(first, second) for first, second in pairs]
-    p_values = tested(contests, draws=draws, seed=design.seed)
+    contests = [contest(first, second, design.executor) for first, second in pairs]
+    p_values = tested(contests, draws=draws, seed=design.seed, executor=design.executor)
     return [_difference(one, p, draws, design) for one, p in zip(contests, p_values, strict=True)]
 
 
-def contest(first: Entry, second: Entry) -> Contest:
+def contest(first: Entry, second: Entry, executor: Executor | None = None) -> Contest:
     """Two systems lined up unit by unit; refused if they do not have the same units."""
     _check_units(first, second)
     gaps = first.portion.rows - second.portion.rows
     if first.metric.compute is not None:
         members = first.portion.members
         by_thing = cluster_sums(np.abs(gaps), members)[1]
-        alone = recomputed.single_pulls(first.metric, (first.portion.rows, second.portion.rows), members)
+        pair = (first.portion.rows, second.portion.rows)
+        alone = recomputed.single_pulls(first.metric, pair, members, executor)
         return Contest(first, second, np.zeros(gaps.shape[1]), by_thing, alone)
     middle = (first.portion.total + second.portion.total) / 2
     return Contest(first, second, middle, gaps, pulls(first.metric, middle, gaps))
@@ -168,13 +171,13 @@ def pulls(metric: Metric, middle: Rows, gaps: Rows) -> Floats:
     return np.nan_to_num(np.concatenate(steps), posinf=0.0, neginf=0.0) if steps else np.zeros(0)
 
 
-def tested(contests: Sequence[Contest], *, draws: int, seed: int) -> list[float]:
+def tested(contests: Sequence[Contest], *, draws: int, seed: int, executor: Executor | None) -> list[float]:
     """Two-sided p of every contest: exact where all splits are no more than `draws`, else from shared random signs."""
     found = {number: _certain(one, draws) for number, one in enumerate(contests)}
     open_ = [number for number, p in found.items() if p is None]
     for key in {contests[number].first.frame.key for number in open_}:
         group = [number for number in open_ if contests[number].first.frame.key == key]
-        found |= dict(zip(group, _sampled([contests[number] for number in group], draws, seed), strict=True))
+        found |= dict(zip(group, _sampled([contests[number] for number in group], draws, seed, executor), strict=True))
     return [p for p in found.values() if p is not None]
 
 
@@ -222,7 +225,7 @@ def _doubts(found: Difference, alpha: float, family: int) -> Iterator[str]:
 
 def _entered(group: Sequence[tuple[str, UnitRows, Frame, Job]], design: Design) -> Iterator[Entry]:
     jobs = [job for *_, job in group]
-    draws = resampled(group[0][2], jobs, draws=design.draws, seed=design.seed)
+    draws = resampled(group[0][2], jobs, draws=design.draws, seed=design.seed, executor=design.executor)
     for (system, table, frame, job), outcomes in zip(group, draws, strict=True):
         for metric, outcome in zip(job.metrics, outcomes, strict=True):
             value = estimate(metric, job.portion)
@@ -255,7 +258,7 @@ def _split(one: Contest, patterns: Rows) -> Floats:
     return _apart(one.first.metric, one.middle, (first - second) / 2)
 
 
-def _sampled(contests: Sequence[Contest], draws: int, seed: int) -> list[float]:
+def _sampled(contests: Sequence[Contest], draws: int, seed: int, executor: Executor | None = None) -> list[float]:
     """p from random signs: the observed split is itself a possible draw, so never 0."""
     frame = contests[0].first.frame
     together = np.stack([one.pulls for one in contests], axis=1)
@@ -265,12 +268,19 @@ def _sampled(contests: Sequence[Contest], draws: int, seed: int) -> list[float]:
     edges = np.cumsum([together.shape[1], *(rows.shape[1] for rows in narrow.values())])[:-1]
     columns = sum(rows.shape[1] for rows in tables.values())
     exceeding = np.zeros(len(contests), dtype=np.int64)
-    for block in sign_blocks(frame.size, draws=draws, seed=seed, kind=frame.kind, columns=columns // 4):
+    blocks = partial(sign_blocks, frame.size, draws=draws, seed=seed, kind=frame.kind, columns=columns // 4)
+    far = {
+        place: recomputed.apart_elsewhere(one.first.metric, one.rows, one.first.portion.members, blocks(), executor)
+        for place, one in enumerate(contests)
+        if executor is not None and not one.linear and not one.summed
+    }
+    for block in blocks():
         shifts, *parts = np.split(block @ stacked, edges, axis=1)
         sums = {key: block @ rows for key, rows in tables.items() if key not in narrow}
         sums |= dict(zip(narrow, parts, strict=True))
         for place, one in enumerate(contests):
-            exceeding[place] += _exceeding(one, shifts[:, place], _drawn_apart(one, shifts[:, place], sums, block))
+            gap = next(far[place]) if place in far else _drawn_apart(one, shifts[:, place], sums, block)
+            exceeding[place] += _exceeding(one, shifts[:, place], gap)
     return [float(count + 1) / (draws + 1) for count in exceeding]
 
 
@@ -388,9 +398,3 @@ def _unlike(first: Entry, second: Entry) -> str:
 
 def _by_name(table: UnitRows) -> Numbers:
     return np.argsort(np.asarray(table.units, dtype=np.str_), kind="stable").astype(np.int64)
-
-
-def _restricted(table: UnitRows, index: Numbers, rows: Rows) -> UnitRows:
-    """A table of some units of another, with rows of its own."""
-    clusters = None if table.clusters is None else table.clusters[index]
-    return UnitRows(table.unit, tuple(table.units[place] for place in index), table.columns, rows, clusters=clusters)

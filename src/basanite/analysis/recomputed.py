@@ -6,9 +6,13 @@ second half where it was, so every split is one draw of weights and all of them 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Executor
+from functools import partial
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from basanite.analysis.resampling import BLOCK, Numbers, drawn_values
 from basanite.kernel import Metric, Rows
@@ -30,20 +34,33 @@ def apart(metric: Metric, pair: tuple[Rows, Rows], members: Numbers, signs: Rows
     return np.concatenate(outcomes)
 
 
-def single_pulls(metric: Metric, pair: tuple[Rows, Rows], members: Numbers) -> Rows:
+def apart_elsewhere(
+    metric: Metric, pair: tuple[Rows, Rows], members: Numbers, signs: Iterable[Rows], executor: Executor
+) -> Iterator[Rows]:
+    """The same for each of many blocks of signs on an executor; all are back before the first is given."""
+    work = partial(_apart_small, metric, pair, members)
+    return iter(list(executor.map(work, (block.astype(np.int8) for block in signs))))
+
+
+def single_pulls(metric: Metric, pair: tuple[Rows, Rows], members: Numbers, executor: Executor | None = None) -> Rows:
     """Half of what swapping each thing alone takes away from the difference: of a mean, its own share of it."""
     things = int(members.max()) + 1
     if things > MOST_PULLS:
         return np.zeros(things)
     observed = apart(metric, pair, members, np.ones((1, things)))
-    found = [apart(metric, pair, members, signs) for signs in _one_swapped(things)]
+    work, starts = partial(_one_swapped, metric, pair, members, things), range(0, things, max(1, BLOCK // things))
+    found = list(map(work, starts) if executor is None else executor.map(work, starts))
     return np.nan_to_num((observed - np.concatenate(found)) / 2, posinf=0.0, neginf=0.0)
 
 
-def _one_swapped(things: int) -> Iterator[Rows]:
-    step = max(1, BLOCK // things)
-    for start in range(0, things, step):
-        yield 1.0 - 2.0 * np.eye(min(step, things - start), things, start)
+def _one_swapped(metric: Metric, pair: tuple[Rows, Rows], members: Numbers, things: int, start: int) -> Rows:
+    """The difference with each of some things swapped alone."""
+    count = min(max(1, BLOCK // things), things - start)
+    return apart(metric, pair, members, 1.0 - 2.0 * np.eye(count, things, start))
+
+
+def _apart_small(metric: Metric, pair: tuple[Rows, Rows], members: Numbers, signs: NDArray[Any]) -> Rows:
+    return apart(metric, pair, members, signs.astype(np.float64, copy=False))
 
 
 def _blocks(signs: Rows, width: int) -> Iterator[Rows]:

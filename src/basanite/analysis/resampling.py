@@ -7,8 +7,11 @@ nor the machine changes an interval. Draws come in blocks, because with many uni
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -160,18 +163,49 @@ def all_signs(units: int) -> Rows:
     return np.asarray(1.0 - 2.0 * (patterns & 1), dtype=np.float64)
 
 
-def resampled(frame: Frame, jobs: Sequence[Job], *, draws: int, seed: int) -> list[Rows]:
+def resampled(
+    frame: Frame, jobs: Sequence[Job], *, draws: int, seed: int, executor: Executor | None = None
+) -> list[Rows]:
     """For each job `float64[metrics, draws]`: the value of each metric in every draw of whole units."""
-    outcomes = [np.empty((len(job.metrics), draws)) for job in jobs]
     columns = max((job.portion.rows.shape[1] for job in jobs), default=1)
+    blocks = partial(weight_blocks, frame.size, draws=draws, seed=seed, kind=frame.kind, columns=columns)
+    heavy = [place for place, job in enumerate(jobs) if executor is not None and _is_heavy(job)]
+    light = [place for place in range(len(jobs)) if place not in heavy]
+    found = dict(zip(light, _drawn_here([jobs[place] for place in light], blocks(), draws, seed), strict=True))
+    if executor is not None and heavy:
+        work = partial(_block_values, [jobs[place] for place in heavy])
+        parts = list(executor.map(work, (_small(block) for block in blocks())))
+        found |= {
+            place: np.concatenate(part, axis=1) for place, part in zip(heavy, zip(*parts, strict=True), strict=True)
+        }
+    return [found[place] for place in range(len(jobs))]
+
+
+def _drawn_here(jobs: Sequence[Job], blocks: Iterable[Rows], draws: int, seed: int) -> list[Rows]:
+    outcomes = [np.empty((len(job.metrics), draws)) for job in jobs]
     sources = [None if job.portion.redrawn is None else job.portion.redrawn(seed) for job in jobs]
     start = 0
-    for block in weight_blocks(frame.size, draws=draws, seed=seed, kind=frame.kind, columns=columns):
+    for block in blocks if jobs else ():
         for job, source, outcome in zip(jobs, sources, outcomes, strict=True):
             rows = job.portion.rows if source is None else source(len(block))
             outcome[:, start : start + len(block)] = _values(job, block, rows)
         start += len(block)
     return outcomes
+
+
+def _is_heavy(job: Job) -> bool:
+    """Whether every draw is computed anew from the rows, so that sending it elsewhere pays."""
+    return not is_additive(job.metrics) and job.portion.redrawn is None
+
+
+def _block_values(jobs: Sequence[Job], block: NDArray[Any]) -> list[Rows]:
+    """One block of draws for several jobs: the unit of work that is sent elsewhere."""
+    return [_values(job, block.astype(np.float64), job.portion.rows) for job in jobs]
+
+
+def _small(block: Rows) -> NDArray[Any]:
+    """Counts or signs in as few bytes as hold them exactly."""
+    return block.astype(np.int16) if np.abs(block).max(initial=0) < 2**15 else block
 
 
 def weighted_sums(block: Rows, members: Numbers, rows: Rows) -> Rows:

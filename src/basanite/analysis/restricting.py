@@ -31,6 +31,12 @@ def restricted(scores: Scores, factor: str, level: str) -> Scores:
     return replace(scores, metrics=metrics, tables=tables, sweep=None, parts={}, kept=None)
 
 
+def some_units(table: UnitRows, index: NDArray[np.int64], rows: Rows) -> UnitRows:
+    """A table of some units of another, with rows of its own."""
+    clusters = None if table.clusters is None else table.clusters[index]
+    return UnitRows(table.unit, tuple(table.units[place] for place in index), table.columns, rows, clusters=clusters)
+
+
 def _part(table: UnitRows, factor: str, level: str) -> UnitRows | None:
     """Rows of the units of a level, or of what is left of units whose items are of it; None if there is nothing."""
     redrawn = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from concurrent.futures import Executor
 from dataclasses import dataclass, field
 
 from basanite.kernel import Scores
@@ -41,6 +42,8 @@ class Design:
     test_draws: int = 10_000
     alpha: float = 0.05
     adjustment: str = "holm"
+    executor: Executor | None = field(default=None, compare=False, repr=False)
+    """Who computes draws of metrics that are no function of sums; it changes no number (P-16)."""
 
 
 @dataclass(frozen=True)

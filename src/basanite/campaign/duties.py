@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from sqlalchemy import select
 
+from basanite.campaign.answering.scoring import score_due
 from basanite.campaign.intake import uploads
 from basanite.campaign.office import Office
 from basanite.campaign.organising import due
@@ -27,4 +28,4 @@ def publish_keys(office: Office) -> int:
 
 def all_duties() -> tuple[Callable[[Office], object], ...]:
     """All duties in the order in which they are done, fresh for one worker."""
-    return (*due.DUTIES, publish_keys, uploads.sweep, *people_duties())
+    return (*due.DUTIES, publish_keys, uploads.sweep, *people_duties(), score_due)

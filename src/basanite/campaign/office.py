@@ -11,9 +11,9 @@ from typing import Self
 from sqlalchemy.orm import Session
 
 from basanite.campaign.sealing import Lock
-from basanite.campaign.settings import Settings
+from basanite.campaign.settings import Settings, Storage
 from basanite.campaign.store.database import Database
-from basanite.campaign.store.files import Files
+from basanite.campaign.store.files import Files, Remote
 from basanite.campaign.store.vault import Vault
 
 Clock = Callable[[], datetime]
@@ -59,8 +59,12 @@ class Office:
         return cls(
             settings,
             Database(settings.database_url),
-            Files(settings.data / "files"),
-            Files(settings.data / "sealed", lock_of_references(settings, vault)),
+            Files(settings.data / "files", remote=_bucket(settings.storage, settings.storage.files)),
+            Files(
+                settings.data / "sealed",
+                lock_of_references(settings, vault),
+                _bucket(settings.storage, settings.storage.sealed),
+            ),
             vault,
             clock,
         )
@@ -76,6 +80,15 @@ class Office:
     def close(self) -> None:
         """Give all connections back."""
         self.database.close()
+
+
+def _bucket(storage: Storage, address: str) -> Remote | None:
+    """The bucket at an address; without one, files lie on this machine alone."""
+    if not address:
+        return None
+    from basanite.campaign.store.objects import Bucket
+
+    return Bucket(address, storage)
 
 
 def lock_of_references(settings: Settings, vault: Vault) -> Lock | None:

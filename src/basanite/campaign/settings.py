@@ -23,7 +23,7 @@ class Mail(BaseModel):
     host: str = ""
     port: int = 25
     user: str = ""
-    password: str = ""
+    password: str = Field(default="", repr=False)
     tls: Literal["none", "starttls", "tls"] = "none"
     sender: str = "basanite@localhost"
 
@@ -63,6 +63,26 @@ class Limits(BaseModel):
     """Whether sealed references are scored only where a box can be closed around the scorer (X-8)."""
 
 
+class Reading(BaseModel):
+    """What one call of the reading services may use (X-3, X-13)."""
+
+    seconds: float = 20.0
+    memory: int = 2**30
+    output: int = 256 * 2**20
+    rows: int = 10_000
+    """Rows of an answer to a SPARQL query."""
+    statements: int = 100_000
+    """Statements that the reasoner holds, given and derived."""
+    body: int = 16 * 2**20
+    """Bytes that one call may send."""
+    together: int = 2
+    """Calls that are worked on side by side."""
+    calls: str = "60/minute"
+    """Calls of one person."""
+    practice: int = 50
+    """Practice tasks that a team may make in a day."""
+
+
 class Provider(BaseModel):
     """Somewhere else where people can prove who they are, by OpenID Connect (X-11)."""
 
@@ -70,7 +90,7 @@ class Provider(BaseModel):
     title: str
     issuer: str
     client: str
-    secret: str = ""
+    secret: str = Field(default="", repr=False)
 
 
 class Accounts(BaseModel):
@@ -95,6 +115,23 @@ class Accounts(BaseModel):
     providers: tuple[Provider, ...] = ()
 
 
+class Storage(BaseModel):
+    """Where files lie if not on this machine's disk: buckets of an object store that speaks S3 (P-15)."""
+
+    files: str = ""
+    """`s3://BUCKET/PREFIX` for submissions, results and packs; empty: `files/` in the data folder."""
+    sealed: str = ""
+    """The same for references; another bucket, which only the evaluation's own machines may read."""
+    endpoint: str = ""
+    """The address of the store; empty: that of AWS."""
+    region: str = ""
+    key_id: str = ""
+    secret: str = Field(default="", repr=False)
+    """Credentials; empty: from the environment, as AWS' own tools take them."""
+    plain_http: bool = False
+    """Whether the store may be spoken to without TLS: on this machine alone."""
+
+
 class Settings(BaseSettings):
     """Everything that can be set about a server. Each has a default that works on one machine."""
 
@@ -103,7 +140,7 @@ class Settings(BaseSettings):
     )
 
     data: Path = Path("basanite-data")
-    database: str = ""
+    database: str = Field(default="", repr=False)
     """An address for SQLAlchemy; empty: an SQLite file in the data folder."""
     vault: Path | None = None
     """Where secrets lie; by default `vault/` in the data folder. Never part of a backup."""
@@ -117,11 +154,13 @@ class Settings(BaseSettings):
     """Plug-ins of other packages that this server may load (X-15)."""
     zone: str = "UTC"
     mail: Mail = Field(default_factory=Mail)
+    storage: Storage = Field(default_factory=Storage)
     limits: Limits = Field(default_factory=Limits)
     retention: Retention = Field(default_factory=Retention)
     loopback_webhooks: bool = False
     """Whether webhooks may call this machine itself, without https: for tests alone (X-10)."""
     accounts: Accounts = Field(default_factory=Accounts)
+    reading: Reading = Field(default_factory=Reading)
     workers: int = 1
     """Submissions that one worker process scores side by side."""
     demo: bool = False

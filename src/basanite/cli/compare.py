@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 from click.core import ParameterSource
 
 from basanite import spine
 from basanite.analysis.results import Analysis
+from basanite.cli.cluster import cluster_option, on
 from basanite.cli.options import (
     PATH,
     Progress,
@@ -32,6 +34,9 @@ from basanite.reports.model import Report
 from basanite.reports.results import read_result, side_by_side
 from basanite.tasks import Inputs
 
+if TYPE_CHECKING:
+    from basanite.clusters.address import Cluster
+
 OF_SUBMISSIONS = (
     "task",
     "submissions",
@@ -43,6 +48,7 @@ OF_SUBMISSIONS = (
     "draws",
     "seed",
     "workers",
+    "cluster",
     "settings",
 )
 
@@ -69,6 +75,7 @@ OF_SUBMISSIONS = (
 )
 @click.option("--human", type=PATH, help="What people answered (reading), to be measured against.")
 @click.option("--force", is_flag=True, help="Show results side by side even if they were not made alike.")
+@cluster_option
 @settings_option
 @as_json
 @click.pass_context
@@ -89,6 +96,7 @@ def compare(
     results: tuple[str, ...],
     force: bool,
     settings: tuple[str, ...],
+    cluster: Cluster | None,
     as_json: bool,
 ) -> None:
     """Compare two or more submissions to TASK: differences, groups, rank ranges.
@@ -100,17 +108,19 @@ def compare(
     if results or task is None:
         report = of_results(results, metrics, force=force)
     else:
-        work = Work(
-            task,
-            parsed_settings(settings),
-            draws=draws,
-            seed=seed,
-            workers=workers,
-            metrics=metrics,
-            progress=Progress(),
-        )
         shared = Inputs(Path(), None, None, queries, metadata, human=human).against(references)
-        report = of_submissions(work, submissions, shared, judged_systems(judgements), json=as_json)
+        with on(cluster) as executor:
+            work = Work(
+                task,
+                parsed_settings(settings),
+                draws=draws,
+                seed=seed,
+                workers=workers,
+                metrics=metrics,
+                progress=Progress(),
+                executor=executor,
+            )
+            report = of_submissions(work, submissions, shared, judged_systems(judgements), json=as_json)
     write_reports(report, reports)  # first, for whoever reads our output may leave early
     show_report(report, json=as_json)
 

@@ -1,21 +1,18 @@
-"""`basanite convert`: TREC runs and qrels into submissions and keys, and back."""
+"""`basanite convert`: files of other programs into ours, and back; what is here is for TREC runs and qrels."""
 
 from __future__ import annotations
 
 import math
-import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import click
 
-from basanite.cli.options import PATH, Command, as_json, example, say, show_findings
+from basanite.cli.converting import finish, out_option
+from basanite.cli.converting.results import sacrebleu, to_sacrebleu, to_trec_eval, trec_eval
+from basanite.cli.converting.texts import ctm, stm, to_ctm, to_stm, to_wmt, wmt
+from basanite.cli.options import PATH, Command, as_json, example
 from basanite.formats.retrieval import conversion
 from basanite.formats.retrieval.trec import Decision, Scale
-from basanite.problems import Findings
-from basanite.reports import json_output
-
-CONVERSION = "conversion"
 
 
 @click.group(
@@ -23,16 +20,12 @@ CONVERSION = "conversion"
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 def convert() -> None:
-    """Turn TREC runs and qrels into submissions and keys, and back.
+    """Turn files of other programs into ours, and back: TREC, WMT, STM and CTM, results of trec_eval and sacreBLEU.
 
-    A run ranks some documents and decides nothing; a submission decides and scores every document. So `run` needs the
-    list of documents and a rule that decides, and `to-run` leaves the decisions behind.
+    Each tells what it could not keep. A run ranks some documents and decides nothing; a submission decides and scores
+    every document. So `run` needs the list of documents and a rule that decides, and `to-run` leaves the decisions
+    behind.
     """
-
-
-def out_option(what: str) -> Callable[[Command], Command]:
-    """Add `--out`."""
-    return click.option("--out", type=PATH, required=True, help=f"{what}; must not exist yet.")
 
 
 def list_options(command: Command) -> Command:
@@ -120,13 +113,5 @@ def to_qrels(key: Path, out: Path, as_json: bool) -> None:
     finish(conversion.export_qrels(key, out), out, json=as_json)
 
 
-def finish(findings: Findings, out: Path, *, json: bool) -> None:
-    """Say what was written, or all that is wrong with the input; then nothing is."""
-    if json:
-        written = str(out) if findings.valid else None
-        sys.stdout.write(json_output.dumps({**findings.as_dict(CONVERSION), "written": written}))
-    else:
-        show_findings(findings, CONVERSION, json=False)
-        say(f"Written to {out}" if findings.valid else f"{out} was not written, for the input has problems.")
-    if not findings.valid:
-        raise click.exceptions.Exit(1)
+for command in (wmt, to_wmt, stm, to_stm, ctm, to_ctm, trec_eval, to_trec_eval, sacrebleu, to_sacrebleu):
+    convert.add_command(command)

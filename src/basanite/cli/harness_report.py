@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from basanite.cli.cluster import cluster_option
 from basanite.cli.options import (
     PATH,
     as_json,
@@ -28,6 +29,7 @@ from basanite.reports.wording import number, plural
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from basanite.clusters.address import Cluster
     from basanite.harness.analysis.analysing import Options
     from basanite.harness.analysis.model import HarnessAnalysis
     from basanite.harness.results import ResultFolder
@@ -51,6 +53,7 @@ def draws_option(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option("--layers", is_flag=True, help="What each layer adds, holds and has learned.")
 @click.option("--invariance", is_flag=True, help="A look into learners: what training changed, and invariance.")
 @click.option("--workers", type=click.IntRange(1, 64), default=1, show_default=True, help="Processes to use.")
+@cluster_option
 @draws_option
 @as_json
 def analyse(
@@ -60,6 +63,7 @@ def analyse(
     layers: bool,
     invariance: bool,
     workers: int,
+    cluster: Cluster | None,
     draws: int | None,
     seed: int,
     as_json: bool,
@@ -80,7 +84,8 @@ def analyse(
     asked = {"curves": curves, "layers": layers, "invariance": invariance}
     found = _analysed(folder, options)
     if plan is not None:
-        found = replace(found, extras=_extras(folder, plan, options, asked, workers, json=as_json))
+        places = {"workers": workers, "cluster": cluster}
+        found = replace(found, extras=_extras(folder, plan, options, asked, places, json=as_json))
     write_analysis(folder, found)
     if as_json:
         sys.stdout.write(json_output.dumps(found.as_dict()))
@@ -202,7 +207,7 @@ def _analysed(folder: ResultFolder, options: Options) -> HarnessAnalysis:
 
 
 def _extras(
-    folder: ResultFolder, plan: Path, options: Options, asked: dict[str, bool], workers: int, *, json: bool
+    folder: ResultFolder, plan: Path, options: Options, asked: dict[str, bool], places: dict[str, Any], *, json: bool
 ) -> dict[str, Any]:
     from basanite.cli.harness_run import Progress
     from basanite.harness.evaluation import ready
@@ -213,9 +218,9 @@ def _extras(
     wanted = Asked.of(evaluation.plan.analysis, **asked)
     if not wanted.anything:
         return {}
-    shown = Progress(workers)
+    shown = Progress(places["workers"])
     watcher = Watcher(shown.ended, shown.begun, shown.planned)
-    found = extras(evaluation, folder, wanted, options=options, workers=workers, watcher=watcher)
+    found = extras(evaluation, folder, wanted, options=options, watcher=watcher, **places)
     shown.close()
     return found
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from basanite.cli.cluster import cluster_option
 from basanite.cli.options import PATH, Result, as_json, console, example, say, show_findings
 from basanite.errors import InvalidInputError, SettingError
 from basanite.problems import moved, visible
@@ -18,6 +19,7 @@ from basanite.reports import json_output
 from basanite.reports.wording import number, plural
 
 if TYPE_CHECKING:
+    from basanite.clusters.address import Cluster
     from basanite.harness.engine.graph import Outcome, Step
 
 SECONDS_BETWEEN_LINES = 10.0
@@ -30,12 +32,21 @@ FAILED = "failed"
 @click.option("--only", help="Redo only these runs, such as 6a,6b, as a numbered iteration.")
 @click.option("--reason", default="", help="Why runs are redone; it is kept with the result.")
 @click.option("--workers", type=click.IntRange(1, 64), default=1, show_default=True, help="Processes to use.")
+@cluster_option
 @as_json
-def run(plan: Path, out: Path | None, only: str | None, reason: str, workers: int, as_json: bool) -> None:
+def run(
+    plan: Path,
+    out: Path | None,
+    only: str | None,
+    reason: str,
+    workers: int,
+    cluster: Cluster | None,
+    as_json: bool,
+) -> None:
     """Run the plan in the file PLAN and write its result folder.
 
     What was done before is not done again: a run that was killed goes on where it stopped. Exit code 1: some run
-    failed, and the others are done.
+    failed, and the others are done. On a cluster the result folder must be one that all machines share.
     """
     from basanite.harness.evaluation import ready
     from basanite.harness.running import Watcher, run_plan
@@ -48,7 +59,7 @@ def run(plan: Path, out: Path | None, only: str | None, reason: str, workers: in
     shown = Progress(workers)
     watcher = Watcher(shown.ended, shown.begun, shown.planned)
     folder = out or result_folder(plan)
-    result = run_plan(evaluation, folder, only=names, reason=reason, workers=workers, watcher=watcher)
+    result = run_plan(evaluation, folder, only=names, reason=reason, workers=workers, cluster=cluster, watcher=watcher)
     shown.close()
     _show(summary(result), json=as_json)
     say(f"Results written to {folder}")

@@ -9,6 +9,8 @@ import click
 
 from basanite.cli.office import data_option, opened
 from basanite.cli.options import PATH, as_json, example, say
+from basanite.errors import SettingError
+from basanite.formats.foreign.recognised import recognised
 from basanite.problems import visible
 from basanite.reports import json_output
 
@@ -22,7 +24,10 @@ def import_(export: Path, data: Path | None, as_json: bool) -> None:
 
     No account, role, token or key comes with it; people stay pseudonyms. Old receipts verify under the old server's
     key, marked foreign. It prints what it could not keep. Exit code 1: the export cannot be used, with the reasons.
+
+    Files of other programs (WMT, TREC, STM, sacreBLEU, brat …) have commands of their own: give one, and it is named.
     """
+    _name_other_door(export)
     from basanite.cli.admin.desk import refusals
 
     with refusals(json=as_json), opened(data) as office:
@@ -37,3 +42,11 @@ def import_(export: Path, data: Path | None, as_json: bool) -> None:
     click.echo(visible(f"{imported.slug}, from {imported.origin}: {rows} rows, {imported.files} files."))
     for line in imported.not_kept:
         say(f"Not kept: {line}")
+
+
+def _name_other_door(path: Path) -> None:
+    """A file of another program is read by a command of its own, which is told (P-32)."""
+    found = recognised(path)
+    if found:
+        what, command = found
+        raise SettingError(f"{path} looks like {what}, not like a campaign. Read it with: basanite {command}")

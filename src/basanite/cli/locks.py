@@ -34,7 +34,7 @@ def lock_from(key: Path | None, *, make: bool = False) -> Lock:
 
     if key is not None:
         if make and not key.exists():
-            _make_key(key)
+            make_key(key)
         return Lock.from_file(read_bounded(key, 1000))
     words = os.environ.get(PASSPHRASE) or click.prompt(
         "Passphrase", hide_input=True, confirmation_prompt=make, err=True
@@ -56,7 +56,8 @@ def damage_told() -> Iterator[None]:
         raise click.exceptions.Exit(1) from None
 
 
-def _make_key(path: Path) -> None:
+def make_key(path: Path) -> None:
+    """Write a new key that only its owner can read, and say where it is."""
     with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
         file.write(secrets.token_hex(32) + "\n")
     say(f"A new key: {path}. Keep it apart from what it opens, and lose it never.")

@@ -7,11 +7,12 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import click
 
 from basanite import registry
+from basanite.cli.cluster import cluster_option, on
 from basanite.cli.compare import split_name
 from basanite.cli.options import (
     PATH,
@@ -44,6 +45,11 @@ from basanite.representation.shift.experiment import DRAWS, REPEATS, STEPS, Shif
 from basanite.representation.shift.report import shift_report
 from basanite.representation.shift.run import shift as shift_experiment
 
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+    from basanite.clusters.address import Cluster
+
 METRIC = "Only these measures (and the primary one). Repeat it."
 
 
@@ -60,7 +66,7 @@ def common(draws: int, words: str) -> Callable[[Command], Command]:
             click.option("--metric", "metrics", multiple=True, help=METRIC),
         ):
             command = option(command)
-        return settings_option(as_json(command))
+        return cluster_option(settings_option(as_json(command)))
 
     return add
 
@@ -87,16 +93,21 @@ def run(
     seed: int,
     reports: tuple[Path, ...],
     settings: tuple[str, ...],
+    cluster: Cluster | None,
     as_json: bool,
 ) -> None:
     """Measure FEATURES, a file of features and labels: every measure, by class and by group, with intervals."""
     check_reports(reports, (features, *metadata))
     method = None if projection == "none" or (projection is None and not reports) else projection or "tsne"
     plan = Plan.of(parsed_settings(settings), names=metrics, draws=draws, seed=seed, worst=worst, projection=method)
-    engine = backend_of(backend)
-    found = guarded(
-        lambda: measure_run(read_data(features, labels=labels, metadata=metadata), plan, backend=engine), json=as_json
-    )
+    with on(cluster) as executor:
+        engine = backend_of(backend, executor)
+        found = guarded(
+            lambda: measure_run(
+                read_data(features, labels=labels, metadata=metadata), plan, backend=engine, executor=executor
+            ),
+            json=as_json,
+        )
     finish(run_report(found), reports, json=as_json)
 
 
@@ -122,6 +133,7 @@ def shift(
     seed: int,
     reports: tuple[Path, ...],
     settings: tuple[str, ...],
+    cluster: Cluster | None,
     as_json: bool,
 ) -> None:
     """Mix TARGET into SOURCE level by level, as the FERM paper does, and see which measures follow."""
@@ -131,9 +143,11 @@ def shift(
         metrics, chosen.options, source_classes, target_classes, rows, levels, repeats, draws, seed, chosen.level
     )
     progress = Counted()
-    found = guarded(
-        lambda: shift_experiment(read_data(source), read_data(target), plan, progress=progress), json=as_json
-    )
+    with on(cluster) as executor:
+        found = guarded(
+            lambda: shift_experiment(read_data(source), read_data(target), plan, progress=progress, executor=executor),
+            json=as_json,
+        )
     progress.close()
     finish(shift_report(found), reports, json=as_json)
 
@@ -157,6 +171,7 @@ def compare(
     seed: int,
     reports: tuple[Path, ...],
     settings: tuple[str, ...],
+    cluster: Cluster | None,
     as_json: bool,
 ) -> None:
     """Compare several FEATURES files, data sets or models, and hold their order against a proxy."""
@@ -164,15 +179,17 @@ def compare(
     named, repeats = named_sets(sets), named_repeats(transformed)
     check_reports(reports, (*named.values(), *(path for paths in repeats.values() for path in paths)))
     known = read_proxy(proxy) if proxy else {}
-    found = guarded(
-        lambda: compare_sets(
-            {name: renamed(read_data(path), name) for name, path in named.items()},
-            plan,
-            transformed={name: [read_data(path) for path in paths] for name, paths in repeats.items()},
-            proxy=known,
-        ),
-        json=as_json,
-    )
+    with on(cluster) as executor:
+        found = guarded(
+            lambda: compare_sets(
+                {name: renamed(read_data(path), name) for name, path in named.items()},
+                plan,
+                transformed={name: [read_data(path) for path in paths] for name, paths in repeats.items()},
+                proxy=known,
+                executor=executor,
+            ),
+            json=as_json,
+        )
     finish(sets_report(found), reports, json=as_json)
 
 
@@ -206,6 +223,7 @@ def monitor(
     seed: int,
     reports: tuple[Path, ...],
     settings: tuple[str, ...],
+    cluster: Cluster | None,
     as_json: bool,
 ) -> None:
     """Hold each BATCH against bands made from REFERENCE: alarms, the share of new data, and what to do."""
@@ -226,16 +244,18 @@ def monitor(
         chosen.level,
     )
     progress = Counted()
-    found = guarded(
-        lambda: monitoring.monitor(
-            read_data(reference, predicted=predicted),
-            [renamed(read_data(path, predicted=predicted), name) for name, path in named.items()],
-            plan,
-            target=None if target is None else read_data(target, predicted=predicted),
-            progress=progress,
-        ),
-        json=as_json,
-    )
+    with on(cluster) as executor:
+        found = guarded(
+            lambda: monitoring.monitor(
+                read_data(reference, predicted=predicted),
+                [renamed(read_data(path, predicted=predicted), name) for name, path in named.items()],
+                plan,
+                target=None if target is None else read_data(target, predicted=predicted),
+                progress=progress,
+                executor=executor,
+            ),
+            json=as_json,
+        )
     progress.close()
     finish(monitor_report(found), reports, json=as_json)
 
@@ -265,9 +285,10 @@ def finish(report: Report, reports: Sequence[Path], *, json: bool) -> None:
     show_report(report, json=json)
 
 
-def backend_of(name: str) -> Backend:
-    """The backend of this name, on the device it chooses itself."""
-    made: Backend = registry.load("backends", name)()
+def backend_of(name: str, executor: Executor | None = None) -> Backend:
+    """The backend of this name, on the device it chooses itself; NumPy's gives parts to an executor."""
+    given = {"executor": executor} if name == "numpy" else {}
+    made: Backend = registry.load("backends", name)(**given)
     return made
 
 

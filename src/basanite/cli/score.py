@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from basanite import spine
+from basanite.cli.cluster import cluster_option, on
 from basanite.cli.options import (
     PATH,
     Progress,
@@ -24,6 +26,9 @@ from basanite.cli.options import (
 from basanite.interface import Work
 from basanite.tasks import Inputs
 
+if TYPE_CHECKING:
+    from basanite.clusters.address import Cluster
+
 
 @click.command(epilog=example("basanite score clir --reference key/ --submission Alpha.tgz --report alpha.html"))
 @click.argument("task")
@@ -32,6 +37,7 @@ from basanite.tasks import Inputs
 @click.option("--judgements", type=PATH, help="What judges said of the summaries (e2e): TSV or CSV.")
 @click.option("--human", type=PATH, help="What people answered (reading), to be measured against.")
 @run_options
+@cluster_option
 @settings_option
 @as_json
 def score(
@@ -48,22 +54,25 @@ def score(
     workers: int,
     reports: tuple[Path, ...],
     settings: tuple[str, ...],
+    cluster: Cluster | None,
     as_json: bool,
 ) -> None:
     """Score one submission to TASK: values with intervals, breakdowns, curves."""
     check_reports(reports)
     progress = Progress()
-    work = Work(
-        task,
-        parsed_settings(settings),
-        draws=draws,
-        seed=seed,
-        workers=workers,
-        metrics=metrics,
-        progress=progress,
-    )
     inputs = Inputs(submission, None, None, queries, metadata, judgements, human).against(references)
-    analysis = guarded(lambda: work.analysis(inputs), json=as_json)
+    with on(cluster) as executor:
+        work = Work(
+            task,
+            parsed_settings(settings),
+            draws=draws,
+            seed=seed,
+            workers=workers,
+            metrics=metrics,
+            progress=progress,
+            executor=executor,
+        )
+        analysis = guarded(lambda: work.analysis(inputs), json=as_json)
     progress.close()
     report = spine.report(work.task, analysis)
     write_reports(report, reports)  # first, for whoever reads our output may leave early

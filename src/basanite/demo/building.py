@@ -25,6 +25,8 @@ from basanite.errors import SettingError, UnreadableError
 from basanite.formats.bounded import read_bounded
 from basanite.testing.clock import SetClock
 
+ACCOUNTS: Final = Accounts(tries="60/minute")
+"""Whoever tries the demo is one person after the other, from one machine; the password is printed anyway."""
 FORMAT: Final = "basanite-demo/1"
 LARGEST_MARK: Final = 100_000
 STALE_DAYS: Final = 4
@@ -64,7 +66,7 @@ class Demo:
 def settings_of(folder: Path, address: str = "http://127.0.0.1:8000") -> Settings:
     """The settings of a demo: none is taken from a file or the environment, so that no real server is touched."""
     limits = Limits(seconds=120.0, poll_seconds=0.2, duty_seconds=2.0, box="best")
-    parts: dict[str, Any] = {"mail": Mail(), "limits": limits, "retention": Retention(), "accounts": Accounts()}
+    parts: dict[str, Any] = {"mail": Mail(), "limits": limits, "retention": Retention(), "accounts": ACCOUNTS}
     parts |= {"database": "", "vault": None, "drop": None, "plugins": (), "zone": "UTC", "workers": 2}
     parts |= {"demo": True, "encrypt_references": False, "loopback_webhooks": False}
     return Settings(data=folder, address=address, **parts)

@@ -40,6 +40,13 @@ CAST: Final[Mapping[str, Part]] = {
     "dana": Part("Dana Weiss", "asks to lead a team"),
     "emil": Part("Emil Tanaka", "asks to join team Alder"),
     "judith": Part("Judith Amsel", "is to become a judge", signs_in=False),
+    "jana": Part("Jana Petrović", "judge; passages wait for her stars"),
+    "aino": Part("Aino Virtanen", "adjudicator; judges disagree"),
+    "kofi": Part("Kofi Mensah", "judge", signs_in=False),
+    "lena": Part("Lena Brandt", "judge", signs_in=False),
+    "mika": Part("Mika Sato", "judge", signs_in=False),
+    "nia": Part("Nia Haddad", "judge", signs_in=False),
+    "omar": Part("Omar Rashid", "judge", signs_in=False),
 }
 
 

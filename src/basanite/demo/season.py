@@ -9,7 +9,7 @@ from basanite.campaign.people.saying import announcements, questions
 from basanite.campaign.people.teams import joining, making
 from basanite.campaign.people.terms import agreements, resources
 from basanite.campaign.store.tables import Approval
-from basanite.demo import cast, opening, others, runs
+from basanite.demo import cast, judging, opening, others, runs
 from basanite.demo.stage import Stage
 from basanite.synthetic.clir import Quality
 
@@ -145,6 +145,8 @@ def today(stage: Stage) -> None:
     opening.give_out(stage, "EVAL2")
     opening.open_task(stage, "EVAL2")
     families = others.open_tasks(stage)
+    stage.days_ago(5)
+    judging.play(stage)
     stage.days_ago(1.9)
     opening.give_out(stage, "EVAL3")
     _run(stage, "ben", "Alder", "EVAL2", GOOD, "primary")

@@ -11,6 +11,7 @@ import zlib
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from tokenize import TokenError
 from typing import IO, Any, Final
 
 import numpy as np
@@ -25,6 +26,11 @@ MOST_BYTES: Final = 1 << 40
 MOST_LOADED: Final = 1 << 33
 """The largest array that is read into memory because it cannot be mapped (8 GiB)."""
 LONGEST_HEADER: Final = 10_000
+HEADER_FAULTS: Final = (
+    *(ValueError, KeyError, TypeError, AttributeError, IndexError, SyntaxError, TokenError),
+    *(OSError, EOFError, MemoryError, OverflowError, RecursionError),
+)
+"""What NumPy raises over a header that it did not write: it is read like a piece of Python."""
 _KINDS: Final = "fiubUS"
 
 
@@ -51,7 +57,8 @@ class StoredArray:
         return self.shape[0]
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+        """Where it lies, not what it holds: other processes may stand in other folders."""
+        return {**{name: getattr(self, name) for name in self.__dataclass_fields__}, "path": self.path.resolve()}
 
 
 @dataclass(frozen=True)
@@ -78,7 +85,7 @@ def read_header(file: IO[bytes], name: str) -> Header:
         version = npy.read_magic(file)
         reader = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}[version]
         shape, fortran, dtype = reader(file, max_header_size=LONGEST_HEADER)
-    except (ValueError, KeyError, OSError, EOFError, SyntaxError, MemoryError, RecursionError, TypeError) as error:
+    except HEADER_FAULTS as error:
         raise UnreadableError(
             f"{name} is no array that NumPy wrote: {_short(error)}. Write it with numpy.save."
         ) from error
@@ -110,7 +117,7 @@ def open_npz(path: Path) -> dict[str, StoredArray | NDArray[Any]]:
         with zipfile.ZipFile(path) as archive:
             members = [member for member in archive.infolist() if member.filename.endswith(".npy")]
             return {member.filename.removesuffix(".npy"): _member(path, archive, member) for member in members}
-    except (zipfile.BadZipFile, NotImplementedError, EOFError, RuntimeError, OSError, zlib.error) as error:
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, zlib.error, *HEADER_FAULTS) as error:
         raise UnreadableError(
             f"{path.name} is no archive that NumPy wrote: {_short(error)}. Write it with numpy.savez."
         ) from error

@@ -7,6 +7,7 @@ The names are those of the contract: `features` and `labels`; optionally `source
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -14,9 +15,10 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from basanite.errors import MissingExtraError, UnreadableError
+from basanite.errors import BasaniteError, MissingExtraError, UnreadableError
 from basanite.formats.bounded import check_regular, read_bounded
 from basanite.formats.feature_arrays import MOST_BYTES, MOST_LOADED, StoredArray, open_npy, open_npz
+from basanite.formats.parquet import parquet_faults
 from basanite.problems import Findings, Problem, shortened
 
 NAMES: Final = (
@@ -154,7 +156,7 @@ def _read_parquet(path: Path) -> dict[str, Any]:
                 f"{path} holds more than {MOST_LOADED >> 30} GiB as numbers. Store it as .npy or zarr."
             )
         table = pl.read_parquet(path)
-    except (pl.exceptions.PolarsError, OSError, ValueError) as error:
+    except parquet_faults() as error:
         raise UnreadableError(f"{path.name} is no Parquet file that can be read: {shortened(str(error))}.") from error
     return _from_columns(table, path.name)
 
@@ -199,9 +201,10 @@ class ZarrRows:
     dtype: np.dtype[Any]
 
     def __getitem__(self, rows: Any, /) -> NDArray[Any]:
-        array = _zarr_group(self.path)[self.key]
         whole = isinstance(rows, slice) or rows is Ellipsis
-        return np.asarray(array[rows] if whole else array.oindex[rows])
+        with _zarr_faults(self.path):
+            array = _zarr_group(self.path)[self.key]
+            return np.asarray(array[rows] if whole else array.oindex[rows])
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -210,8 +213,9 @@ class ZarrRows:
 def _read_zarr(path: Path) -> dict[str, Any]:
     """The arrays of a zarr group; codecs that would run code are refused before anything is read."""
     _refuse_pickles(path)
-    group = _zarr_group(path)
-    return {name: _zarr_rows(path, name, group[name]) for name in NAMES if name in group}
+    with _zarr_faults(path):
+        group = _zarr_group(path)
+        return {name: _zarr_rows(path, name, group[name]) for name in NAMES if name in group}
 
 
 def _zarr_rows(path: Path, name: str, array: Any) -> ZarrRows:
@@ -229,9 +233,17 @@ def _zarr_group(path: Path) -> Any:
         import zarr
     except ModuleNotFoundError as missing:
         raise MissingExtraError("Reading zarr needs the package zarr: pip install zarr.") from missing
+    return zarr.open_group(str(path), mode="r")
+
+
+@contextmanager
+def _zarr_faults(path: Path) -> Iterator[None]:
+    """Whatever the library makes of a stranger's metadata and chunks is one refusal (X-8)."""
     try:
-        return zarr.open_group(str(path), mode="r")
-    except (OSError, ValueError, KeyError, TypeError, RuntimeError) as error:
+        yield
+    except BasaniteError:
+        raise
+    except Exception as error:
         raise UnreadableError(f"{path} is no zarr group that can be read: {shortened(str(error))}.") from error
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 from basanite.formats.archives.members import Digest, member_digest
 from basanite.formats.bounded import read_bounded
+from basanite.formats.parquet import parquet_faults
 from basanite.formats.summaries.strict_json import parse
 from basanite.problems import Findings, Problem, Where, shortened
 
@@ -220,7 +221,7 @@ def _parquet(file: str, data: bytes, place: Place, findings: Findings) -> Found 
 
     try:
         frame = polars.read_parquet(io.BytesIO(data), n_rows=ROWS + 1)
-    except (polars.exceptions.PolarsError, OSError, ValueError, OverflowError) as error:
+    except parquet_faults() as error:
         findings.add(place.problem(file, None, f"no Parquet file: {shortened(str(error))}", "write it again"))
         return None
     if len(frame) > ROWS or frame.width > COLUMNS:

@@ -17,6 +17,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
@@ -29,6 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from basanite.errors import BasaniteError
+from basanite.formats.feature_arrays import HEADER_FAULTS
 from basanite.harness.protocol import Partition, Rows
 
 FORMAT: Final = "basanite-harness-result/1"
@@ -170,7 +172,7 @@ class ResultFolder:
         path = self.path.joinpath(*parts)
         try:
             return np.load(path, allow_pickle=False)
-        except (OSError, ValueError, EOFError) as error:
+        except HEADER_FAULTS as error:
             raise ResultFolderError(f"{path} cannot be read ({error}). Did this run end well?") from error
 
 
@@ -230,12 +232,12 @@ def split_arrays(partition: Partition) -> dict[str, Rows]:
 def read_split(path: Path) -> Partition:
     """The partition in a file of splits."""
     try:
-        with np.load(path, allow_pickle=False) as held:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as held:
             arrays = {name: held[name].astype(np.int64) for name in held.files}
-    except (OSError, ValueError, BadZipFile) as error:
+        folds = tuple(arrays[name] for name in sorted(arrays) if name.startswith("fold_"))
+        return Partition(folds, arrays["validation"], arrays["test"])
+    except (*HEADER_FAULTS, BadZipFile, NotImplementedError, zlib.error) as error:
         raise ResultFolderError(f"{path} is no file of splits ({error}).") from error
-    folds = tuple(arrays[name] for name in sorted(arrays) if name.startswith("fold_"))
-    return Partition(folds, arrays["validation"], arrays["test"])
 
 
 def write_array(path: Path, array: NDArray[Any]) -> None:

@@ -22,6 +22,8 @@ from basanite.registry import suggestion
 
 FILE: Final = "effort.ndjson"
 RULE: Final = "R-22"
+MOST: Final = 10**9
+"""More than this is no number of minutes, documents or annotations."""
 ACTIVITIES: Final = (
     *("corpus", "ontology", "rules", "queries", "guidelines"),
     *("annotation", "adjudication", "tooling", "other"),
@@ -121,7 +123,7 @@ def _effort(number: int, record: Mapping[str, Any], faults: LineFaults) -> Itera
 def _number(number: int, record: Mapping[str, Any], key: str, faults: LineFaults) -> float:
     value = record.get(key, None if key == "minutes" else 0)
     kind = int | float if key == "minutes" else int
-    if isinstance(value, kind) and not isinstance(value, bool) and math.isfinite(value):
+    if isinstance(value, kind) and not isinstance(value, bool) and abs(value) <= MOST:
         return value
     faults.add(
         number, f"{key!r} is no {'number' if key == 'minutes' else 'count'}", f'write "{key}": 30', found=repr(value)

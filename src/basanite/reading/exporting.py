@@ -11,6 +11,7 @@ from basanite.problems import Findings
 from basanite.reading.ontology.shacl import shapes
 from basanite.reading.package.documents import Document
 from basanite.reading.package.model import ONTOLOGY, Package
+from basanite.reading.patterns import Prefixes
 from basanite.reading.prov_rdf import assertion_rows, document_rows
 from basanite.reading.provenance import Assertion, plain_label, sentences
 from basanite.reading.queries import sparql
@@ -85,13 +86,15 @@ def _pair_lines(package: Package, part: str) -> Iterator[str]:
     ends = {name: list(sentences(document.text)) for name, document in documents.items()}
     for assertion in package.assertions(part, documents):
         if assertion.spans:
-            pair = _pair(package, assertion, documents[assertion.document], ends[assertion.document])
+            pair = pair_of(
+                package.manifest.prefixes, assertion, documents[assertion.document], ends[assertion.document]
+            )
             yield json.dumps(pair, ensure_ascii=False, sort_keys=True)
 
 
-def _pair(package: Package, found: Assertion, document: Document, ends: list[tuple[int, int]]) -> dict[str, object]:
+def pair_of(prefixes: Prefixes, found: Assertion, document: Document, ends: list[tuple[int, int]]) -> dict[str, object]:
     """A statement with the sentences that its pieces of text lie in, and the pieces by role."""
-    short, statement = package.manifest.prefixes.short, found.statement
+    short, statement = prefixes.short, found.statement
     terms = (statement.subject, statement.predicate, statement.object)
     covered = [(a, b) for a, b in ends if any(span.start < b and a < span.end for span in found.spans)]
     return {

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import atexit
+import shutil
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
@@ -21,6 +24,7 @@ from basanite.reading.gold.counting import Cell, Gold, Settled, counts_of, gold_
 from basanite.reading.gold.truth import Truth, read_truth
 from basanite.reading.gold.versions import versions
 from basanite.reading.package.model import query_files
+from basanite.reading.package.unpacking import answer_file, is_archive, unpacked
 from basanite.reading.queries.model import Query
 from basanite.reading.task_figures import compared_figures, reading_figures
 from basanite.reading.task_report import Kept, VersionScore, score_of_version, spoken_of
@@ -39,8 +43,11 @@ class ReadingRun:
         self.answers: tuple[Answer, ...] = ()
 
     def pieces(self, findings: Findings) -> Iterator[Path]:
-        """The one file of the submission."""
-        yield self.inputs.submission
+        """The one file of the submission, which a server may have under the name of an archive."""
+        path = self.inputs.submission
+        found = answer_file(path, _scratch(), findings) if is_archive(path) else path
+        if found is not None:
+            yield found
 
     def examine(self, piece: Path) -> tuple[tuple[Answer, ...], Findings]:
         """Read it."""
@@ -157,11 +164,25 @@ def open_reading(
     """Open a package, and the answers of people if there are any."""
     if inputs.reference is None:
         raise SettingError("Answers are checked against a reading package: give its folder as --reference.")
-    truth = read_truth(inputs.reference, settings, findings)
+    root = _root(inputs.reference, findings)
+    truth = None if root is None else read_truth(root, settings, findings)
     if truth is None:
         return None
     human = read_answers(inputs.human, truth.known, findings, where="judgements") if inputs.human else ()
     return ReadingRun(truth, inputs, settings, human) if findings.valid else None
+
+
+def _root(reference: Path, findings: Findings) -> Path | None:
+    """The folder of a package; an archive, which is what servers keep, is unpacked until this process ends."""
+    if not is_archive(reference):
+        return reference
+    return unpacked(reference, _scratch(), findings)
+
+
+def _scratch() -> Path:
+    folder = Path(tempfile.mkdtemp(prefix="basanite-reading-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
 
 
 def _number(text: str) -> float:

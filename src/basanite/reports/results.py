@@ -57,7 +57,7 @@ class Result:
 
 def read_result(path: Path, system: str) -> Result:
     """Read a result; a file of another kind, of a newer format or with a value that cannot be is refused."""
-    data = _object(path)
+    data = read_object(path)
     _check_format(path, data.get("format"))
     try:
         return _result(data, system)
@@ -68,7 +68,8 @@ def read_result(path: Path, system: str) -> Result:
         ) from error
 
 
-def _object(path: Path) -> dict[str, Any]:
+def read_object(path: Path) -> dict[str, Any]:
+    """The JSON object in a file, whatever it says."""
     content = read_bounded(path, LARGEST)
     try:
         data = json.loads(content.decode())
@@ -139,9 +140,11 @@ def _text(found: Any) -> str:
 
 
 def unlike(first: Result, second: Result) -> list[str]:
-    """In what two results were not made alike: task, version, settings, reference, signatures of values."""
+    """In what two results were not made alike: program, task, version, settings, reference, signatures of values."""
     one, two = (dict(_made_by(result)) for result in (first, second))
     names = list(dict.fromkeys([*one, *two]))
+    if one["program"] != two["program"]:  # their settings have nothing in common that could be compared
+        names = ["program", "task", "reference"]
     found = [f"{name} {one.get(name)} against {two.get(name)}" for name in names if one.get(name) != two.get(name)]
     return [*found, *_signed_apart(first, second)]
 
@@ -168,6 +171,7 @@ def _words_apart(first: str, second: str) -> str:
 
 
 def _made_by(result: Result) -> Iterator[tuple[str, str]]:
+    yield "program", "Basanite"
     for part in result.signature.split("|"):
         name, _, value = part.partition(":")
         yield name, value

@@ -18,6 +18,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from basanite.campaign.office import Office, utc_now
 from basanite.campaign.store import migrating
 from basanite.campaign.store.tables import Base, Event, Worker
+from basanite.errors import BasaniteError
 from basanite.server.observing import alive
 
 State = Literal["good", "note", "bad"]
@@ -99,6 +100,42 @@ def _existing(path: Path) -> Path:
     return next(place for place in (path, *path.resolve().parents) if place.exists())
 
 
+def storage(office: Office) -> Finding:
+    """Where files lie, and whether the object store answers."""
+    buckets = [files.remote for files in (office.files, office.sealed) if files.remote is not None]
+    if not buckets:
+        return Finding("storage", "good", f"files lie on this machine, in {office.settings.data}")
+    from obstore.exceptions import BaseError
+
+    for bucket in buckets:
+        try:
+            next(iter(bucket.names()), None)
+        except (BaseError, OSError) as error:
+            words = f"the object store does not answer: {_first_line(error)}"
+            return Finding("storage", "bad", words, "check [storage]: endpoint, buckets and credentials")
+    if office.sealed.remote is None:
+        words = "files lie in an object store, references on this machine alone"
+        return Finding("storage", "note", words, "name a bucket in storage.sealed, or score on this machine only")
+    return Finding("storage", "good", "files and references lie in an object store that answers")
+
+
+def cluster(office: Office) -> Finding:
+    """Whether the cluster that commands on this machine would use may be used, and works; no job of a season does."""
+    from basanite.clusters.address import Cluster
+    from basanite.clusters.executor import workers_at
+
+    address, folder = (os.environ.get(name, "") for name in ("BASANITE_CLUSTER", "BASANITE_CLUSTER_TLS"))
+    if not address:
+        return Finding("cluster", "good", "none is set: heavy work runs on this machine")
+    try:
+        count = workers_at(Cluster.of(address, Path(folder) if folder else None))
+    except BasaniteError as error:
+        return Finding("cluster", "bad", str(error), "mend BASANITE_CLUSTER, or take it away")
+    if not count:
+        return Finding("cluster", "bad", f"{address} has no workers", f"start some: dask worker {address} --nthreads 1")
+    return Finding("cluster", "good", f"{address} answers, workers: {count}")
+
+
 def vault(office: Office) -> Finding:
     """Whether nobody else can read the keys."""
     folder = office.vault.folder
@@ -109,6 +146,14 @@ def vault(office: Office) -> Finding:
         cure = f"chmod -R go= {folder}"
         return Finding("vault", "bad", f"others can read {len(open_ones)} entries, first {open_ones[0].name}", cure)
     return Finding("vault", "good", "only this user can read it")
+
+
+def data(office: Office) -> Finding:
+    """Whether other users of this machine can look into the data folder, where the database lies."""
+    folder = office.settings.data
+    if stat.S_IMODE(folder.stat().st_mode) & 0o007:
+        return Finding("data", "bad", f"other users of this machine can look into {folder}", f"chmod o= {folder}")
+    return Finding("data", "good", "other users of this machine cannot look into it")
 
 
 def _inside(folder: Path) -> Iterator[Path]:
@@ -202,6 +247,8 @@ CHECKS: dict[str, Callable[[Office], Finding]] = {
     "database": database,
     "tables": tables,
     "files": files,
+    "storage": storage,
+    "data": data,
     "vault": vault,
     "box": box,
     "mail": mail,
@@ -209,4 +256,5 @@ CHECKS: dict[str, Callable[[Office], Finding]] = {
     "clock": clock,
     "drop folder": drop,
     "workers": workers,
+    "cluster": cluster,
 }

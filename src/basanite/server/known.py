@@ -6,7 +6,7 @@ Accounts add their own way of recognising (a cookie) to `app.state.recognisers`;
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from ipaddress import ip_address
 
 from fastapi import Request
@@ -30,7 +30,7 @@ class Known:
     """Whether a second factor was given; without it nobody acts for the evaluation team (X-11)."""
     csrf: str = ""
     """What a browser must send back with everything that changes something."""
-    token: str = ""
+    token: str = field(default="", repr=False)
     """The id of the token, if it is one."""
 
 

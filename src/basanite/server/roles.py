@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
+from urllib.parse import urlsplit
 
 from fastapi import Depends, FastAPI, Request
 from fastapi.dependencies.models import Dependant
@@ -160,6 +161,13 @@ def _caller(request: Request, session: Session, office: Office, known: Known | N
     return Caller(office, _viewer(session, row.id, known), known, row, campaign, version, door, where)
 
 
+def within(session: Session, caller: Caller, campaign: str) -> Caller:
+    """The same caller in a campaign that a call names otherwise than by its path: with the roles held there alone."""
+    row, plan, version = plans.current(session, campaign)
+    viewer = _viewer(session, row.id, caller.known)
+    return replace(caller, viewer=viewer, row=row, campaign=plan, plan_version=version)
+
+
 def _viewer(session: Session, campaign_id: str | None, known: Known | None) -> Viewer:
     if known is None:
         return VISITOR
@@ -173,7 +181,13 @@ def _operates(request: Request) -> bool:
     kind, _, sent = request.headers.get("authorization", "").partition(" ")
     secret = office_of(request).vault.secret("server", "metrics").hex()
     right = kind.lower() == "bearer" and hmac.compare_digest(sent.strip().encode(), secret.encode())
-    return right or from_this_machine(request)
+    return right or (from_this_machine(request) and _is_local(office_of(request).settings.address))
+
+
+def _is_local(published: str) -> bool:
+    """Whether this server is for its own machine alone: behind a proxy, everybody seems to call from here."""
+    host = urlsplit(published).hostname or ""
+    return host == "localhost" or host.startswith("127.") or host == "::1"
 
 
 @dataclass(frozen=True)

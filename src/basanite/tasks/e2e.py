@@ -7,12 +7,12 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from basanite.analysis.judges import Agreement, Combination, Judging, Panel, Rule, agreement, panel_of
+from basanite.analysis.judges import Combination, Judging, Panel, Rule, panel_of
 from basanite.analysis.votes import Tie, VoteDraws, votes_of
 from basanite.errors import SettingError
 from basanite.formats.archives.members import Limits, member_digest
@@ -35,6 +35,7 @@ from basanite.metrics.end_to_end import (
 )
 from basanite.problems import Findings
 from basanite.tasks import Inputs, Setting, Task
+from basanite.tasks.agreement import Agreement, agreement
 from basanite.tasks.betas import CLIR_BETAS, E2E_BETAS, PLAN, language_of, number
 from basanite.tasks.clir import METRICS as CLIR_METRICS
 from basanite.tasks.clir import TASK as CLIR
@@ -45,6 +46,8 @@ from basanite.tasks.summaries import Folders, SummariesRun
 
 METRICS = (E2E_AQWV, E2E_AQWV_ALL, E2E_AQWV_RELEVANT, E2E_PMISS, E2E_PFA)
 JUDGING = ("judging", "rule", "tie")
+HIDDEN = ("judge_key", "unjudged")
+Unjudged = Literal["refuse", "undefined"]
 DRAWS_AT_A_TIME = 16
 DEPTH = 2
 MOST_MEMBERS, MOST_BYTES = 1_000_000, 256 * 2**30
@@ -63,6 +66,7 @@ class E2eRun(SummariesRun):
     judgements: Judgements | None = None
     judgements_name: str = ""
     votes: PairVotes | None = None
+    unjudged: Unjudged = "refuse"
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -91,7 +95,8 @@ class E2eRun(SummariesRun):
         super().close(findings)
         if self.judgements is not None and findings.valid and self.key.known:
             pairs = [pair for query in self.units() for pair in self.pairs[query]]
-            self.votes = votes_on(self.judgements, pairs, self.judgements_name, findings)
+            about = (self.judgements, pairs, self.judgements_name, findings)
+            self.votes = votes_on(*about, shown=self.folders.shown, needed=self.unjudged == "refuse")
 
     @property
     def beta(self) -> float:
@@ -101,7 +106,7 @@ class E2eRun(SummariesRun):
     def scores(self, system: str) -> Scores:
         """End-to-end values, and those of CLIR from the same decisions with the beta of CLIR (M16)."""
         if self.votes is None or self.judgements is None:
-            raise SettingError("End-to-end values need what judges said of the summaries: give --judgements FILE.")
+            return self._before_judges(system)
         votes = votes_of(
             self.votes.judge, self.votes.pair, self.votes.relevant, judges=self.votes.judges, items=self.votes.pairs
         )
@@ -118,6 +123,22 @@ class E2eRun(SummariesRun):
             notes=(*clir.notes, *_said(panel)),
             flags={**clir.flags, **{f"e2e_{name}": flags for name, flags in clir.flags.items()}},
             parts={**clir.parts, E2E_AQWV.name: _agreement_parts(agreement(votes), self.votes)},
+        )
+
+    def _before_judges(self, system: str) -> Scores:
+        """Retrieval alone, with end-to-end values that are not defined yet, where that is what was asked for (M13)."""
+        if self.unjudged == "refuse":
+            raise SettingError("End-to-end values need what judges said of the summaries: give --judgements FILE.")
+        self.settings = {**self.settings, "unjudged": self.unjudged}
+        clir = super().scores(system)
+        nothing = self.table(np.zeros((len(self.units()), len(COLUMNS))), COLUMNS)
+        return replace(
+            clir,
+            task="e2e",
+            metrics=(*(metric.bind(beta=self.settings["beta"]) for metric in METRICS), *clir.metrics),
+            tables={**dict.fromkeys((metric.name for metric in METRICS), nothing), **clir.tables},
+            primary=E2E_AQWV.name,
+            notes=(*clir.notes, "Not all returned summaries have been judged yet: there are no end-to-end values."),
         )
 
     def _judged(self, panel: Panel, stream: str) -> UnitRows:
@@ -206,14 +227,15 @@ def open_e2e(
         key = None if settings["judge_key"] is None else settings["judge_key"].encode()
         run.judgements_name = inputs.judgements.name
         run.judgements = read_judgements(_bytes(inputs.judgements), inputs.judgements.name, findings, key=key)
+    run.unjudged = settings["unjudged"]
     run.settings = _used(run, settings, pattern)
     return run
 
 
 def _used(run: E2eRun, settings: Mapping[str, Any], pattern: re.Pattern[str]) -> dict[str, Any]:
-    """The settings that a result shows; the key that hides judges is not among them."""
+    """The settings that a result shows; the key that hides judges is not among them, nor what changes no value."""
     language = settings["language"] or language_of(run.key.documents.texts(), pattern)
-    shown = {name: value for name, value in settings.items() if value is not None and name != "judge_key"}
+    shown = {name: value for name, value in settings.items() if value is not None and name not in HIDDEN}
     if run.key.known:
         shown |= E2E_BETAS.used(settings, language)
         shown |= CLIR_BETAS.used({**settings, "cost": None}, language, name="beta_clir")
@@ -262,6 +284,9 @@ TASK = Task(
         Setting("judging", "binary (one verdict for each pair) or raw (shares of votes).", _of(Judging), "binary"),
         Setting("rule", "How votes become a verdict: majority, any, all or dawid_skene.", _of(Rule), "majority"),
         Setting("tie", "What a tie is: N (not relevant) or R.", _of(Tie), "N"),
+        Setting(
+            "unjudged", "Summaries without a judgement: refuse, or undefined (no values yet).", _of(Unjudged), "refuse"
+        ),
         Setting("teams", "The registered teams, separated by commas.", _teams, TEAMS),
         Setting("schema", "A schema for metadata in place of the shipped one.", str),
         Setting("judge_key", "Secret of at least 16 characters that hides the names of crowd workers.", str),

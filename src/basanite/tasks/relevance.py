@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from basanite import registry
-from basanite.analysis.agreement import grade_agreement
 from basanite.formats.items import ContentError, Items, number_of, read_items, text_of
 from basanite.formats.records import Place, Records, read_records
 from basanite.metrics.relevance import (
@@ -28,6 +27,7 @@ from basanite.metrics.relevance import (
 )
 from basanite.problems import Findings
 from basanite.tasks import Setting, Task
+from basanite.tasks.agreement import grade_agreement
 from basanite.tasks.items import Counted, ItemSpec, Pairs, Settings, opener
 from basanite.tasks.setting_kinds import number_range
 

@@ -40,9 +40,10 @@ class MetadataPart:
 
 @dataclass(frozen=True)
 class ImagePart:
-    """An image file."""
+    """An image file, and the digest of its bytes."""
 
     path: str
+    digest: str = ""
 
 
 @dataclass
@@ -57,6 +58,10 @@ class Folders:
     images: dict[str, str | None] = field(default_factory=dict)
     """By the path of a metadata file that is there: the path of its image."""
     pictures: set[str] = field(default_factory=set)
+    digests: dict[str, str] = field(default_factory=dict)
+    """By the path of an image that is not settled yet."""
+    shown: dict[tuple[str, str], str] = field(default_factory=dict)
+    """For each query and document whose files are all here: the digest of the image that judges see."""
     unnamed: set[tuple[str, str]] = field(default_factory=set)
     """Queries and documents whose row names no proper summary, so that files of theirs are nobody's orphans."""
 
@@ -69,6 +74,7 @@ class Folders:
             self._settle(part.path)
         else:
             self.pictures.add(part.path)
+            self.digests[part.path] = part.digest
             self._settle(_metadata_of(part.path))
 
     def _promise(self, part: RowsPart) -> None:
@@ -85,6 +91,12 @@ class Folders:
         if image in self.pictures and path in self.promised:
             del self.promised[path], self.images[path]
             self.pictures.discard(str(image))
+            self._show(path, self.digests.pop(str(image)))
+
+    def _show(self, path: str, digest: str) -> None:
+        query, _, name = path.partition("/")
+        if (parts := SummaryName.parse(name)) is not None:
+            self.shown[query, parts.document] = digest
 
     def problems(self, told: Collection[str]) -> Iterator[Problem]:
         """Everything promised is there, and nothing else is (M42); folders of which more has been told are passed."""
@@ -150,7 +162,7 @@ class SummariesRun(ClirRun):
             return replace(examined, part=self._metadata(piece, folder, findings))
         elif name.lower().endswith(LIKE_IMAGES):
             findings.extend(check_image(piece.name, piece.data))
-            return replace(examined, part=ImagePart(piece.name))
+            return replace(examined, part=ImagePart(piece.name, examined.sha256))
         else:
             findings.add(_folder_problem(piece.name, None, piece.name, "this file does not belong here", LAYOUT))
         return examined

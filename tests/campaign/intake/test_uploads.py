@@ -13,6 +13,7 @@ from sqlalchemy import func, select
 from basanite.campaign.intake import quotas, uploads
 from basanite.campaign.model.refusals import RefusedError
 from basanite.campaign.office import Actor
+from basanite.campaign.store import files
 from basanite.campaign.store.tables import CampaignRow, Charge, Submission, Upload
 from basanite.testing import season, small_campaign_text
 
@@ -330,7 +331,7 @@ def test_nothing_is_left_of_a_crash_between_storing_and_accepting(office, small,
 
 def test_where_there_is_no_room_an_upload_does_not_start(sqlite_office, declared, monkeypatch):
     small = season(sqlite_office)
-    monkeypatch.setattr(uploads, "SPARE", 2**62)
+    monkeypatch.setattr(files, "SPARE", 2**62)
     with sqlite_office.writing() as session, pytest.raises(RefusedError) as error:
         uploads.begin(session, sqlite_office, small.as_ada, small.alpha, declared, size=10, sha256=SHA)
     assert error.value.status == 507

@@ -35,7 +35,8 @@ def child(folder, named, pack):
     order |= {"plugins": named, "submission": "run.tgz", "reference": ["key"]}
     (folder / "in/order.json").write_text(json.dumps(order))
     command = [sys.executable, "-m", "basanite.campaign.jobs.child"]
-    environment = {**os.environ, "PYTHONPATH": str(folder / "packages")}
+    packages = os.pathsep.join(filter(None, (str(folder / "packages"), os.environ.get("PYTHONPATH"))))
+    environment = {**os.environ, "PYTHONPATH": packages}
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, timeout=50, check=False)
 
 

@@ -173,7 +173,7 @@ def cases(stage, windows):
 @pytest.mark.req("M72", case="bad")
 @pytest.mark.req("M78")
 @pytest.mark.req("C32")
-@pytest.mark.req("X-7")
+@pytest.mark.req("X-1", "X-7")
 @pytest.mark.parametrize("kind", ["full", "forced", "limited", "nothing", "ladder", "evaluation", "sanity", "own rows"])
 def test_nobody_learns_more_than_the_rules_allow_and_nobody_less(stage, kind):
     """`may` says yes, no, or None where a level shows some of it."""

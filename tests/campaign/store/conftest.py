@@ -1,6 +1,9 @@
 """Rows in every table that the database guards."""
 
 import pytest
+from tests.campaign.annotating.rows import annotation_rows
+from tests.campaign.answering.rows import reading_rows
+from tests.campaign.panels.rows import panel_rows
 
 from basanite.campaign.store.tables import (
     Adoption,
@@ -47,6 +50,9 @@ def made_rows(office, small):
         )
         session.add_all([submission, reference])
         session.flush()
+        reading_rows(session, small.campaign_id, now)
+        annotation_rows(session, small.campaign_id, now)
+        panel_rows(session, small.campaign_id, now)
         result = Result(
             key="k",
             submission_id=submission.id,

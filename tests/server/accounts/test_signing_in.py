@@ -8,9 +8,12 @@ import pytest
 from starlette.testclient import TestClient
 from tests.server.accounts.conftest import CHEAP, PASSWORD, Browser, add_user
 
+from basanite.campaign.office import Actor
+from basanite.campaign.people.privacy.addresses import note_address
 from basanite.campaign.settings import Accounts
 from basanite.campaign.store.tables import Account, Event, Session
-from basanite.server.accounts import passwords, sessions, signing_in
+from basanite.server.accounts import joining, passwords, sessions, signing_in
+from basanite.server.accounts.failures import ANYWHERE_TIMES
 from basanite.server.app import make_app
 from basanite.testing import small_office
 
@@ -70,6 +73,49 @@ def test_an_account_is_locked_after_failures_says_until_when_and_opens_by_itself
     assert browser.sign_in("ada@example.org").status_code == 429, "the right password opens no lock"
     clock.forward(minutes=15, seconds=1)
     assert browser.sign_in("ada@example.org").status_code == 200
+
+
+@pytest.mark.req("P-11")
+def test_addresses_with_and_without_an_account_are_locked_alike(browser, ada):
+    """A lock tells nobody whether there is such an account."""
+    answers = {}
+    for mail in ("ada@example.org", "nobody@example.org"):
+        tries = [browser.sign_in(mail, "wrong password") for _ in range(CHEAP.failures + 1)]
+        answers[mail] = [(one.status_code, "locked until 12:15:00 UTC" in one.text) for one in tries]
+    assert answers["ada@example.org"] == answers["nobody@example.org"]
+    assert answers["ada@example.org"][-1] == (429, True)
+
+
+def guess(office, times, address, password="wrong password"):
+    """So many tries as Ada from an address; gives the last outcome."""
+    with office.writing() as session:
+        tries = [signing_in.with_password(session, office, "ada@example.org", password, address) for _ in range(times)]
+    return tries[-1].outcome
+
+
+@pytest.mark.req("P-11")
+def test_who_guesses_is_locked_out_and_not_the_owner_elsewhere(office, ada):
+    assert guess(office, CHEAP.failures, "192.0.2.1") == "locked"
+    assert guess(office, 1, "192.0.2.1", PASSWORD) == "locked"
+    assert guess(office, 1, "198.51.100.7", PASSWORD) == "in"
+
+
+@pytest.mark.req("P-11")
+def test_guesses_from_many_addresses_close_the_account_to_strangers_but_not_where_its_owner_was_before(office, ada):
+    with office.writing() as session:
+        note_address(session, office, ada, "198.51.100.7")
+    for number in range(ANYWHERE_TIMES * CHEAP.failures):
+        guess(office, 1, f"192.0.2.{number}")
+    assert guess(office, 1, "203.0.113.9", PASSWORD) == "locked"
+    assert guess(office, 1, "198.51.100.7", PASSWORD) == "in"
+
+
+@pytest.mark.req("P-11")
+def test_a_new_password_ends_every_lock_of_its_owner(office, ada):
+    guess(office, CHEAP.failures, "192.0.2.1")
+    with office.writing() as session:
+        joining.set_password(session, office, Actor(ada), session.get(Account, ada), "another good password")
+    assert guess(office, 1, "192.0.2.1", "another good password") == "in"
 
 
 def test_a_success_forgets_earlier_failures(browser, another, ada, office):

@@ -12,6 +12,7 @@ from basanite.campaign.results.own_runs import OwnComparison, Pair
 from basanite.campaign.results.seen import BoardRow, Provenance, SeenBoard, SeenResult, SeenSubmission
 from basanite.campaign.settings import Provider
 from basanite.figures import Axis, Chart, Table
+from basanite.formats.packs.domains import Domain
 from basanite.problems import Problem
 from basanite.server.pages import error, start
 from basanite.server.pages.account import code, confirm, provider, reset, second_factor, sign_in, sign_up, tokens
@@ -195,7 +196,8 @@ def packs_page(state):
         state, lambda s, n: packs.AgreementCard(f"a{n}", name(s), "2", name(s), "missing", LATER, "s"), 10
     )
     rules = several(state, lambda s, n: UsageRules(name(s), "1", name(s) * 5), 2)
-    return packs.PacksPage("Data", rules, rules, agreements, several(state, pack, 1), True, True, False)
+    domains = several(state, lambda s, n: Domain(f"D{n}", name(s), name(s), (name(s),), (name(s),)), 8)
+    return packs.PacksPage("Data", rules, rules, agreements, several(state, pack, 1), True, True, False, domains)
 
 
 def leaderboard_page(state):

@@ -8,7 +8,9 @@ from dataclasses import asdict
 
 import pytest
 from sqlalchemy import select
+from starlette.testclient import TestClient
 from tests.server.accounts.conftest import PASSWORD, TOKEN, link_in_mail
+from tests.server.conftest import fresh_office
 
 from basanite.campaign.jobs import comparing
 from basanite.campaign.office import COMMAND, Actor
@@ -19,8 +21,11 @@ from basanite.campaign.people.saying.announcements import announce
 from basanite.campaign.people.saying.questions import answer_question
 from basanite.campaign.people.teams.making import grant_team_maker
 from basanite.campaign.results import own_runs
+from basanite.campaign.store import files
 from basanite.campaign.store.tables import Account, Appeal, Certification, Membership, Question, Submission, Team
-from basanite.server.accounts import passwords
+from basanite.server.accounts import passwords, sessions
+from basanite.server.app import make_app
+from basanite.testing import SetClock, season, small_campaign_text
 
 HOME = "/campaigns/small"
 SLOT = "dev|CLIR|1A|"
@@ -94,6 +99,40 @@ def test_an_upload_without_our_token_is_refused_before_a_byte_is_kept(visit, sta
     answer = browser.client.post(f"{HOME}/submit", data={"slot": SLOT, "label": "x"}, files=files)
     assert answer.status_code == 403
     assert not list((stage.office.settings.data / "uploads").glob("form-*"))
+
+
+DOMAINS = """[[domains]]
+codes = ["GOV"]
+released = "2017-10-18 00:00"
+languages = ["1A"]
+
+[[domains]]
+codes = ["LIF"]
+released = "2038-01-01 00:00"
+languages = ["1A"]
+"""
+
+
+@pytest.mark.req("M87")
+def test_the_page_of_data_describes_the_domains_that_are_known_by_now(tmp_path):
+    office = fresh_office(tmp_path, SetClock())
+    made = season(office, small_campaign_text(more=DOMAINS))
+    with office.writing() as session:
+        cookie = sessions.start(session, office, made.ada)
+    client = TestClient(make_app(office), cookies={sessions.cookie_name(office): cookie})
+    page = client.get(f"{HOME}/packs").text
+    for words in ("Government And Politics", "How places and countries are governed", "What belongs to it"):
+        assert words in page
+    assert "LIF" not in page
+    office.close()
+
+
+@pytest.mark.req("P-11")
+def test_an_upload_by_form_does_not_begin_where_there_is_no_room_for_it(visit, stage, monkeypatch):
+    monkeypatch.setattr(files, "SPARE", 2**62)
+    answer = send_run(visit("ada"), b"x" * 1000)
+    assert answer.status_code == 507
+    assert "no room left on the server" in answer.text
 
 
 @pytest.mark.req("P-11")

@@ -28,7 +28,7 @@ from basanite.campaign.model.declared import Declared
 from basanite.campaign.model.refusals import missing, refused
 from basanite.campaign.office import SYSTEM, Actor, Office
 from basanite.campaign.store import events
-from basanite.campaign.store.files import Stored, no_room, room_needed
+from basanite.campaign.store.files import Stored, check_room, room_needed
 from basanite.campaign.store.plans import in_force
 from basanite.campaign.store.tables import Charge, Submission, Team, Upload
 
@@ -37,8 +37,6 @@ SYNC_BYTES = 8 * 2**20
 """How much may arrive before it is synced and acknowledged."""
 PATIENCE = timedelta(days=1)
 """How long an upload may take before it lapses, or twice the transfer grace if that is longer."""
-SPARE = 64 * 2**20
-"""Bytes of disk that no upload may take."""
 
 
 def begin(
@@ -51,7 +49,7 @@ def begin(
     lapse(session, office, team_id)
     entry = enter(session, office, actor, team_id, declared)
     _check_open(session, entry)
-    _check_room(office, size)
+    check_room(office.settings.data, size)
     row = _row(entry, actor, size, sha256)
     session.add(row)
     session.flush()
@@ -85,11 +83,6 @@ def _check_open(session: Session, entry: Entry) -> None:
     if (session.scalar(query) or 0) >= most:
         message = f"the team has {most} uploads open"
         raise refused("X-2", message, "finish or cancel one of them first", status=409)
-
-
-def _check_room(office: Office, size: int) -> None:
-    if shutil.disk_usage(office.settings.data).free < size + SPARE:
-        raise no_room()
 
 
 def find(session: Session, actor: Actor, upload_id: str, *, alone: bool = False) -> Upload:

@@ -22,6 +22,7 @@ from typing import Any, Final
 from basanite import registry, spine
 from basanite.analysis.restricting import restricted
 from basanite.analysis.results import Analysis
+from basanite.campaign.jobs import showing
 from basanite.errors import BasaniteError
 from basanite.harness.sandbox import filtering, syscalls
 from basanite.interface import Work, system_name
@@ -58,12 +59,23 @@ def main() -> int:
 
 def _carry_out(order: Mapping[str, Any]) -> None:
     wanted = order["work"]
+    if wanted == "summaries":
+        _show(order)
+        return
     analysis = {"draws": order["draws"], "seed": order["seed"]}
     work = Work(order["task"], order["settings"], **analysis)
     if wanted == "compare":
         _compare(work, order)
     else:
         _examine(work, order, problems=wanted != "score", result=wanted != "validate")
+
+
+def _show(order: Mapping[str, Any]) -> None:
+    """Summaries for judges, their pictures encoded anew (X-9)."""
+    after = int(order["settings"].get("after", 0))
+    found = showing.write_summaries(GIVEN / order["submission"], OUT, after=after)
+    os.write(1, CHECKED)
+    _write(showing.LISTED, found)
 
 
 def _examine(work: Work, order: Mapping[str, Any], *, problems: bool, result: bool) -> None:

@@ -90,13 +90,13 @@ def material(
 
 def order(office: Office, work: Work, submission: Submission, material: Material) -> Order:
     """The order for a child that does this work on a submission."""
-    given = Given(submission.name, office.files.path(submission.sha256))
+    given = Given(submission.name, office.files.local(submission.sha256))
     return Order(work, **shared(office, material), submission=given)
 
 
 def comparison(office: Office, systems: Mapping[str, Submission], material: Material, only: Mapping[str, str]) -> Order:
     """The order for a child that compares submissions by name, over all units or only those of a level."""
-    given = {name: Given(one.name, office.files.path(one.sha256)) for name, one in systems.items()}
+    given = {name: Given(one.name, office.files.local(one.sha256)) for name, one in systems.items()}
     return Order("compare", **shared(office, material), systems=given, only=only)
 
 
@@ -123,11 +123,11 @@ def active_reference(session: Session, submission: Submission) -> Reference | No
 
 
 def _registered(session: Session, submission: Submission) -> dict[str, Any]:
-    """The teams whose summaries may be told as their makers' own: those of the campaign (M44, C27)."""
+    """The teams whose summaries may be told as their makers' own (M44, C27); before judges have looked, values wait."""
     if submission.task.lower() != "e2e":
         return {}
     codes = session.scalars(select(Team.code).where(Team.campaign_id == submission.campaign_id)).all()
-    return {"teams": ",".join(sorted(codes))}
+    return {"teams": ",".join(sorted(codes)), "unjudged": "undefined"}
 
 
 def window_settings(window: Window, task: str) -> dict[str, Any]:

@@ -27,8 +27,9 @@ from basanite.campaign.store.files import Files
 from basanite.harness.sandbox.box import Box, Ended, Limits
 from basanite.harness.sandbox.running import NoSandboxError, capability, run_boxed, run_open
 
-Work = Literal["validate", "score", "examine", "compare"]
-"""`examine` validates and, if there is nothing wrong, scores: the submission is read once."""
+Work = Literal["validate", "score", "examine", "compare", "summaries"]
+"""`examine` validates and, if there is nothing wrong, scores: the submission is read once. `summaries` prepares what
+judges see."""
 PYTHON: Final = os.path.abspath(sys.executable)  # noqa: PTH100 (links stay: they lead into the virtual environment)
 COMMAND: Final = (PYTHON, "-I", "-m", "basanite.campaign.jobs.child")
 ONE_THREAD: Final = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
@@ -151,13 +152,13 @@ def _run(office: Office, folder: Path, *, boxed: bool) -> Ended:
         folder / "in",
         folder / "out",
         folder / "state",
-        reads=_interpreter(),
+        reads=interpreter(),
         limits=Limits(seconds=limits.seconds, memory=limits.memory, output=limits.output),
     )
     return (run_boxed if boxed else run_open)(box, environment=ONE_THREAD)
 
 
-def _interpreter() -> tuple[Path, ...]:
+def interpreter() -> tuple[Path, ...]:
     """Where Python, its packages and this package lie."""
     places = (Path(sys.prefix), Path(sys.base_prefix), Path(basanite.__file__).resolve().parent.parent)
     return tuple(dict.fromkeys(places))
@@ -185,15 +186,15 @@ def _laid(order: Order, folder: Path) -> dict[str, Any]:
     """Put the files of an order into a folder; gives role to path below it."""
     roles = ("submission", "queries", "documents", "judgements", "human")
     laid: dict[str, Any] = {
-        role: _lay(given, folder, role) for role in roles if (given := getattr(order, role)) is not None
+        role: lay(given, folder, role) for role in roles if (given := getattr(order, role)) is not None
     }
     for role in ("reference", "metadata"):
-        laid[role] = [_lay(given, folder, f"{role}{at}") for at, given in enumerate(getattr(order, role))]
-    laid["systems"] = {name: _lay(given, folder, f"s{at}") for at, (name, given) in enumerate(order.systems.items())}
+        laid[role] = [lay(given, folder, f"{role}{at}") for at, given in enumerate(getattr(order, role))]
+    laid["systems"] = {name: lay(given, folder, f"s{at}") for at, (name, given) in enumerate(order.systems.items())}
     return laid
 
 
-def _lay(given: Given, folder: Path, place: str) -> str:
+def lay(given: Given, folder: Path, place: str) -> str:
     """One file in a folder of its own, by link where the disk is the same; readable for the box's own user."""
     target = folder / place / Path(given.name).name
     target.parent.mkdir(mode=0o755)

@@ -33,7 +33,7 @@ from basanite.campaign.store.vault import Vault
 from basanite.errors import BasaniteError
 
 FORMAT = "basanite-backup/1"
-PASSING = frozenset({"sessions", "links", "workers"})
+PASSING = frozenset({"sessions", "failed_sign_ins", "links", "workers"})
 """Tables that nobody wants back: signed-in browsers, links that work once, processes that ran."""
 
 

@@ -67,7 +67,7 @@ def _note(office: Office, made: Material, files: Mapping[str, Any], *, is_open: 
 def _copied(office: Office, submission: Submission, made: Material, out: Path) -> dict[str, Any]:
     """Copy all files into the folder, each under a name of its own."""
     order = shared(office, made)
-    shutil.copyfile(office.files.path(submission.sha256), out / f"submission{_ending(submission.name)}")
+    office.files.copy(submission.sha256, out / f"submission{_ending(submission.name)}")
     files: dict[str, Any] = {"submission": f"submission{_ending(submission.name)}"}
     for role in ROLES:
         files[role] = [_copy(given, role, number, out) for number, given in enumerate(order[role], 1)]
@@ -78,7 +78,10 @@ def _copied(office: Office, submission: Submission, made: Material, out: Path) -
 
 def _copy(given: Given, role: str, number: int, out: Path) -> str:
     name = f"{role}-{number}{_ending(given.name)}"
-    shutil.copyfile(given.path, out / name)
+    if given.store is None:
+        shutil.copyfile(given.path, out / name)
+    else:
+        given.store.copy(given.store.digest_at(given.path), out / name)
     return name
 
 

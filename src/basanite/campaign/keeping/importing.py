@@ -142,8 +142,8 @@ def _local(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _check_digests(table: str, row: Mapping[str, Any]) -> None:
-    for _, digest in row_digests(table, row):
-        if not is_digest(digest):
+    for store, digest in row_digests(table, row):
+        if not is_digest(digest) or store not in ("files", "sealed"):
             raise ValueError(f"{visible(digest)[:80]!r} is no digest")
 
 

@@ -8,13 +8,13 @@ from typing import Final, TypeVar
 
 from basanite.campaign.model.file import tables
 from basanite.campaign.model.file.checks import check
-from basanite.campaign.model.file.depth import too_deep
 from basanite.campaign.model.file.entries import RULE, CampaignEntries
 from basanite.campaign.model.plan import Campaign
 from basanite.campaign.model.time.zones import TimeError, zone_of
 from basanite.errors import InvalidInputError
 from basanite.formats.packs.toml_document import LARGEST, TomlReport, parse_toml
-from basanite.harness.plan.lines import entry_lines
+from basanite.formats.toml.depth import too_deep
+from basanite.formats.toml.lines import entry_lines
 from basanite.problems import Findings
 
 KEYS: Final = (

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
@@ -59,6 +59,8 @@ class Material:
     judgements: str | None = None
     human: str | None = None
     documents: str | None = None
+    judged: str | None = None
+    """How a panel made it: the digest of all judgements, the rule and the scheme (S-18, M88)."""
     names: Mapping[str, str] = field(default_factory=dict)
     """What each file was called, by digest: formats are told by their ending."""
 
@@ -71,8 +73,18 @@ class Material:
             "judgements": self.judgements,
             "human": self.human,
             "documents": self.documents,
+            **({"judged": self.judged} if self.judged else {}),
             "names": dict(self.names),
         }
+
+    @classmethod
+    def of(cls, files: Mapping[str, Any]) -> Self:
+        """The material of a reference that is there, to make the next version from."""
+        single: dict[str, Any] = {
+            role: files.get(role) for role in ("queries", "judgements", "human", "documents", "judged")
+        }
+        lists: dict[str, Any] = {role: tuple(files.get(role) or ()) for role in ("reference", "metadata")}
+        return cls(**lists, **single, names=dict(files.get("names", {})))
 
 
 def held_back(session: Session, reference: Reference) -> Reference | None:

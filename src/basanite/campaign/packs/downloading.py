@@ -51,7 +51,7 @@ def hand_out(
     events.record(
         session, "pack.downloaded", at=now, actor=actor.id, subject=row.id, campaign_id=campaign_id, data=data
     )
-    return Handed(office.files.path(row.digest), row.name, row.size, row.digest)
+    return Handed(office.files.local(row.digest), row.name, row.size, row.digest)
 
 
 def hand_out_key(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
@@ -30,7 +30,7 @@ class MadeLink:
     """A fresh link: `number` goes into a message's data as `link`, `secret` into the address that is shown once."""
 
     number: str
-    secret: str
+    secret: str = field(repr=False)
 
 
 def make_link(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from threading import Lock
 from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event
@@ -30,6 +31,7 @@ class Database:
     def __init__(self, url: str) -> None:
         self.url = url
         self.engine = make_engine(url)
+        self._queue = Lock()
 
     @property
     def is_sqlite(self) -> bool:
@@ -46,11 +48,25 @@ class Database:
     def writing(self) -> Iterator[Session]:
         """A session whose changes are all kept, or none if anything is raised."""
         with (
+            self._turn(),
             self.engine.connect().execution_options(writes=True) as connection,
             Session(connection, expire_on_commit=False) as session,
             session.begin(),
         ):
             yield session
+
+    @contextmanager
+    def _turn(self) -> Iterator[None]:
+        """Let writers of this process come one after the other: SQLite itself lets them poll, and some for long.
+
+        Whoever has waited as long as SQLite would asks it nevertheless, and gets its answer.
+        """
+        waited = self.is_sqlite and self._queue.acquire(timeout=BUSY_MILLISECONDS / 1000)
+        try:
+            yield
+        finally:
+            if waited:
+                self._queue.release()
 
     def close(self) -> None:
         """Give all connections back."""

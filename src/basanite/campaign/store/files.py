@@ -1,7 +1,8 @@
 """Files under the digest of their content: written once, never changed, and whole or not there at all.
 
 The digest is always that of the plain content, also where files are encrypted on disk (references, on request: P-12).
-Whoever needs a file for another program asks to have it lent: a link where that is possible, a copy elsewhere.
+Whoever needs a file for another program asks to have it lent: a link where that is possible, a copy elsewhere. Where
+files lie in an object store, the folder holds copies of those that were used on this machine.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Protocol
 
 from basanite.campaign.model.refusals import RefusedError, refused
 from basanite.campaign.sealing import LONGEST_HEAD, TAG, Lock, seal, unseal
@@ -25,6 +26,8 @@ from basanite.campaign.sealing import PIECE as SEALED_PIECE
 PIECE = 2**20
 SEALED = ".sealed"
 """The ending of files that are encrypted on disk."""
+SPARE = 64 * 2**20
+"""Bytes of disk that no upload may take."""
 FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 DIGEST = re.compile(r"[0-9a-f]{64}")
 
@@ -38,11 +41,32 @@ class Stored:
     size: int
 
 
+class Remote(Protocol):
+    """Where files lie that several machines share; names are those of the folder, with `/` in them."""
+
+    def has(self, name: str) -> bool:
+        """Whether there is such a file."""
+
+    def names(self) -> Iterator[str]:
+        """The names of all files."""
+
+    def put(self, name: str, path: Path) -> None:
+        """Keep a file; nothing happens if there is one of that name."""
+
+    def get(self, name: str) -> Iterator[bytes]:
+        """The content in pieces; FileNotFoundError if there is none."""
+
+
 class Files:
     """A folder of files by content. References lie in one of their own (`sealed/`), read by workers only (P-12)."""
 
-    def __init__(self, folder: Path, lock: Lock | None = None) -> None:
-        self.folder, self.lock = folder, lock
+    def __init__(self, folder: Path, lock: Lock | None = None, remote: Remote | None = None) -> None:
+        self.folder, self.lock, self.remote = folder, lock, remote
+
+    def local(self, digest: str) -> Path:
+        """Where the plain content lies on this machine, fetched if need be; not for files that may be encrypted."""
+        self._fetch(digest)
+        return self.path(digest)
 
     def path(self, digest: str) -> Path:
         """Where the plain content of this digest lies, whether it is there or not."""
@@ -52,15 +76,19 @@ class Files:
 
     def has(self, digest: str) -> bool:
         """Whether the content is there."""
-        return self.path(digest).is_file() or self._sealed(digest).is_file()
+        if self.remote is not None:
+            return any(self.remote.has(name) for name in self._names(digest))
+        return self._is_here(digest)
 
     def digests(self) -> Iterator[str]:
         """The digests of all content, in rising order."""
-        names = {path.parent.name + path.name.removesuffix(SEALED) for path in self.folder.glob("??/*")}
+        kept = self.remote.names() if self.remote is not None else map(_short, self.folder.glob("??/*"))
+        names = {name.replace("/", "").removesuffix(SEALED) for name in kept}
         yield from sorted(name for name in names if DIGEST.fullmatch(name))
 
     def size(self, digest: str) -> int:
         """How long the content is; FileNotFoundError if it is not there."""
+        self._fetch(digest)
         if self.path(digest).is_file() or not self._sealed(digest).is_file():
             return self.path(digest).stat().st_size
         with self._sealed(digest).open("rb") as file:
@@ -72,6 +100,7 @@ class Files:
 
     def pieces(self, digest: str) -> Iterator[bytes]:
         """The content in pieces; FileNotFoundError if it is not there."""
+        self._fetch(digest)
         path = self._sealed(digest)
         if self.lock is not None and path.is_file():
             with path.open("rb") as file:
@@ -87,12 +116,17 @@ class Files:
 
     def lend(self, digest: str, target: Path) -> None:
         """Put the plain content at a place where another program will read it: by link if the disk is the same."""
+        self._fetch(digest)
         if self.path(digest).is_file():
             try:
                 os.link(self.path(digest), target)
             except OSError:
-                shutil.copyfile(self.path(digest), target)
+                self.copy(digest, target)
             return
+        self.copy(digest, target)
+
+    def copy(self, digest: str, target: Path) -> None:
+        """Write the plain content to a new file that may be changed without harm."""
         with target.open("xb") as file:
             for piece in self.pieces(digest):
                 file.write(piece)
@@ -140,6 +174,25 @@ class Files:
             return self.take(path)
         return stored
 
+    def _fetch(self, digest: str) -> None:
+        """Bring the content to this machine, as it lies in the object store."""
+        if self.remote is None or self._is_here(digest):
+            return
+        for target in (self.path(digest), self._sealed(digest)):
+            with suppress(FileNotFoundError), self._fresh() as (file, fresh):
+                for piece in self.remote.get(_short(target)):
+                    file.write(piece)
+                file.flush()
+                os.fsync(file.fileno())
+                self._link(fresh, target)
+                return
+
+    def _is_here(self, digest: str) -> bool:
+        return self.path(digest).is_file() or self._sealed(digest).is_file()
+
+    def _names(self, digest: str) -> tuple[str, str]:
+        return _short(self.path(digest)), _short(self._sealed(digest))
+
     def _sealed(self, digest: str) -> Path:
         return self.path(digest).with_name(digest[2:] + SEALED)
 
@@ -156,16 +209,27 @@ class Files:
             fresh.unlink(missing_ok=True)
 
     def _name(self, fresh: Path, stored: Stored) -> None:
-        """Give a finished file its name; the folder is synced too, so that the name outlives a power cut."""
+        """Give a finished file its name, in the object store first; whoever holds it here only holds a copy."""
         if self.has(stored.digest):
             return
         target = self.path(stored.digest) if self.lock is None else self._sealed(stored.digest)
+        if self.remote is not None:
+            self.remote.put(_short(target), fresh)
+        self._link(fresh, target)
+
+    def _link(self, fresh: Path, target: Path) -> None:
+        """Put a finished file at its place; the folder is synced too, so that the name outlives a power cut."""
         target.parent.mkdir(parents=True, exist_ok=True)
         fresh.chmod(0o440)
         with suppress(FileExistsError):  # somebody else kept the same content meanwhile
             os.link(fresh, target)
         sync_folder(target.parent)
         sync_folder(self.folder)
+
+
+def _short(path: Path) -> str:
+    """A file's name below its store's folder."""
+    return f"{path.parent.name}/{path.name}"
 
 
 class _Counted:
@@ -215,6 +279,12 @@ def room_needed() -> Iterator[None]:
         if error.errno in FULL:
             raise no_room() from error
         raise
+
+
+def check_room(folder: Path, size: int) -> None:
+    """Refuse content for which there would be no room before its first byte is taken."""
+    if shutil.disk_usage(folder).free < size + SPARE:
+        raise no_room()
 
 
 def no_room() -> RefusedError:

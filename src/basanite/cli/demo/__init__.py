@@ -186,11 +186,12 @@ def welcome(made: Demo, address: str, left: int) -> list[str]:
     from basanite.demo.plan import SLUG
 
     base = f"{address}/campaigns/{SLUG}"
-    lines = ["", f"The season runs at {address}", "", *login_lines(made), "", "Three things to try:"]
+    lines = ["", f"The season runs at {address}", "", *login_lines(made), "", "Four things to try:"]
     lines += [
         f"  1. As ben: look at {base}/submissions; one file is invalid, with line numbers.",
         f"  2. As eva, then as oscar: decide what waits at {base}/organise/approvals.",
         f"  3. Signed out: look at {base}/results; one team is there under another name.",
+        f"  4. As jana: judge passages at {base}/judging; as aino: decide where judges differ at {base}/adjudicate.",
     ]
     if left:
         lines.append(f"{plural('submission', left)} still to be scored: ben and bea see theirs move.")

@@ -141,6 +141,7 @@ def write_files(members: Iterable[tuple[str, bytes]], out: Path, findings: Findi
     with whole_or_absent(out) as draft:
         draft.mkdir()
         for name, content in members:
+            (draft / name).parent.mkdir(exist_ok=True)
             (draft / name).write_bytes(content)
 
 

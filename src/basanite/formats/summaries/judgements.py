@@ -1,7 +1,8 @@
 """Judgements of summaries: a table of our own (judge, query, document, verdict) or the results of a crowd platform.
 
-A judge has one vote on a pair of query and document: of several the first counts (C45). The identifiers of crowd
-workers are replaced before anything else looks at a row, so that neither results nor messages can show them (X-18).
+A judge has one vote on a pair of query and document: of several the first counts (C45). Where one table holds votes on
+the summaries of several systems, a fifth column `summary` says which image each is on. The identifiers of crowd workers
+are replaced before anything else looks at a row, so that neither results nor messages can show them (X-18).
 """
 
 from __future__ import annotations
@@ -11,8 +12,9 @@ import hashlib
 import hmac
 import io
 import json
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +25,9 @@ from basanite.problems import Findings, Problem, Severity, shortened
 
 RULE = "C45"
 COLUMNS = ("judge", "query", "document", "verdict")
+SUMMARY = "summary"
+"""A column that may be there: the sha256 of the image that was judged, in hexadecimal digits."""
+IMAGE_DIGEST = re.compile(r"[0-9a-f]{64}")
 VERDICTS: Mapping[str, bool] = {"R": True, "N": False}
 CROWD_COLUMNS = ("HITId", "AssignmentId", "WorkerId", "AssignmentStatus")
 STATUSES = frozenset({"Submitted", "Approved"})
@@ -33,6 +38,8 @@ PAIRS_NAMED = 20
 
 Pair = tuple[str, str]
 """A query and a document."""
+Seen = tuple[str, ...]
+"""A query and a document, and the digest of the summary where the vote is on one of several."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +63,7 @@ class Judgements:
     """One vote per judge and pair, as arrays: vote v is by `judges[judge[v]]` on `pairs[pair[v]]`."""
 
     judges: tuple[str, ...]
-    pairs: tuple[Pair, ...]
+    pairs: tuple[Seen, ...]
     judge: NDArray[np.int64]
     pair: NDArray[np.int64]
     relevant: NDArray[np.bool_]
@@ -98,10 +105,22 @@ def read_judgements(
     return None if sheet.spoilt else sheet.judgements(member_digest(data))
 
 
-def votes_on(judgements: Judgements, returned: Sequence[Pair], name: str, findings: Findings) -> PairVotes | None:
-    """The votes on the returned pairs, in their order; None, with a list, if one has no vote (M13, M14)."""
+def votes_on(
+    judgements: Judgements,
+    returned: Sequence[Pair],
+    name: str,
+    findings: Findings,
+    *,
+    shown: Mapping[Pair, str] | None = None,
+    needed: bool = True,
+) -> PairVotes | None:
+    """The votes on the returned pairs, in their order; None, with a list, if one has no vote (M13, M14).
+
+    Votes on a summary count only where `shown` says that this very image stands behind the pair. Without `needed`, a
+    pair that has no vote yet is only told.
+    """
     place = {pair: at for at, pair in enumerate(returned)}
-    moved = np.array([place.get(pair, -1) for pair in judgements.pairs], dtype=np.int64)
+    moved = np.array([_place(pair, place, shown or {}) for pair in judgements.pairs], dtype=np.int64)
     findings.extend(_strangers(judgements, moved, name))
     pair = moved[judgements.pair] if len(judgements) else judgements.pair
     kept = pair >= 0
@@ -110,7 +129,8 @@ def votes_on(judgements: Judgements, returned: Sequence[Pair], name: str, findin
     )
     unjudged = np.flatnonzero(np.bincount(votes.pair, minlength=len(returned)) == 0)
     if len(unjudged):
-        findings.add(_unjudged([returned[at] for at in unjudged.tolist()], name))
+        lacking = _unjudged([returned[at] for at in unjudged.tolist()], name)
+        findings.add(lacking if needed else replace(lacking, severity="warn"))
         return None
     return votes
 
@@ -124,15 +144,27 @@ def pseudonym(worker: str, key: bytes) -> str:
     return "judge-" + hmac.new(key, worker.encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest()[:16]
 
 
-def digest_of(votes: Collection[tuple[str, Pair, bool]]) -> str:
+def digest_of(votes: Collection[tuple[str, Seen, bool]]) -> str:
     """The digest of a set of votes, the same in any order and any file format (S-18)."""
     lines = sorted(json.dumps([judge, *pair, "R" if relevant else "N"]) for judge, pair, relevant in votes)
     return "sha256:" + hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
+OTHERS = -2
+"""Where a vote belongs that is on a summary of another system."""
+
+
+def _place(seen: Seen, place: Mapping[Pair, int], shown: Mapping[Pair, str]) -> int:
+    """The number of the returned pair that a vote is on; -1 if it was not returned."""
+    pair = seen[0], seen[1]
+    if len(seen) > len(pair) and shown.get(pair) != seen[2]:
+        return OTHERS
+    return place.get(pair, -1)
+
+
 def _strangers(judgements: Judgements, moved: NDArray[np.int64], name: str) -> Iterator[Problem]:
-    for at in np.flatnonzero(moved < 0).tolist():
-        query, document = judgements.pairs[at]
+    for at in np.flatnonzero(moved == -1).tolist():
+        query, document = judgements.pairs[at][:2]
         message = f"judged, but not returned: {shortened(document)} for {shortened(query)}; the votes are ignored"
         fix = "leave out judgements of pairs that the system did not return"
         yield Problem("M14", name, None, None, message, fix, severity="warn", where="judgements")
@@ -157,6 +189,7 @@ class _Row:
     answer: str
     hit: str = ""
     status: str = ""
+    summary: str = ""
 
 
 class _Sheet:
@@ -165,8 +198,8 @@ class _Sheet:
     def __init__(self, name: str, findings: Findings, key: bytes | None) -> None:
         self.name, self.findings, self.key = name, findings, key
         self.form: CrowdForm | None = None
-        self.votes: dict[tuple[str, Pair], bool] = {}
-        self.lines: dict[tuple[str, Pair], int] = {}
+        self.votes: dict[tuple[str, Seen], bool] = {}
+        self.lines: dict[tuple[str, Seen], int] = {}
         self.aliases: dict[str, str] = {}
         self.rejected = 0
         self.spoilt = False
@@ -247,7 +280,8 @@ class _Sheet:
         columns = COLUMNS if form is None else ("WorkerId", form.query, form.document, form.answer)
         judge, query, document, answer = (cells[column].strip() for column in columns)
         hit, status = ("", "") if form is None else (cells["HITId"].strip(), cells["AssignmentStatus"].strip())
-        return _Row(line, self._alias(judge), query, document, answer, hit, status)
+        summary = cells.get(SUMMARY, "").strip() if form is None else ""
+        return _Row(line, self._alias(judge), query, document, answer, hit, status, summary)
 
     def _alias(self, judge: str) -> str:
         if self.key is None or not judge:
@@ -260,6 +294,10 @@ class _Sheet:
         """Whether a row is a vote at all: complete, of the batch, and not rejected by the requester."""
         if not (row.judge and row.query and row.document):
             self.report(row.line, "judge, query or document is empty", "fill in all of them")
+            return False
+        if row.summary and not IMAGE_DIGEST.fullmatch(row.summary):
+            fix = "write the sha256 of the image in 64 hexadecimal digits"
+            self.report(row.line, "this is no digest of a summary", fix, found=row.summary)
             return False
         if self.form is None:
             return True
@@ -294,7 +332,8 @@ class _Sheet:
         if row.answer not in verdicts:
             self.report(row.line, "no such verdict", f"write {' or '.join(verdicts)}", found=row.answer)
             return
-        vote = row.judge, (row.query, row.document)
+        seen = (row.query, row.document, row.summary) if row.summary else (row.query, row.document)
+        vote: tuple[str, Seen] = row.judge, seen
         first = self.lines.setdefault(vote, row.line)
         relevant = self.votes.setdefault(vote, verdicts[row.answer])
         if first != row.line:

@@ -54,6 +54,11 @@ class Heard:
     middle: float
     word: str
     line: int
+    start: float = 0.0
+    duration: float = 0.0
+    confidence: float | None = None
+    more: str = ""
+    """What else the line says: kind of the word and speaker."""
 
 
 @dataclass(frozen=True)
@@ -94,14 +99,22 @@ def texts_by_segment(
 
     Recordings in `mixed` are taken as one stretch of sound, whatever their channels are called.
     """
+    found, lost = words_by_segment(segments, words, outside=outside, mixed=mixed)
+    return [" ".join(word.word for word in several) for several in found], lost
+
+
+def words_by_segment(
+    segments: Sequence[Segment], words: Iterable[Heard], *, outside: str = "insert", mixed: Collection[str] = ()
+) -> tuple[list[list[Heard]], list[Heard]]:
+    """The words of each segment with their times, and those whose recording or channel has no segment."""
     tracks = _grouped(enumerate(segments), lambda each: _track(each[1], mixed))
     spoken = _grouped(words, lambda word: _track(word, mixed))
-    texts: list[list[str]] = [[] for _ in segments]
+    found: list[list[Heard]] = [[] for _ in segments]
     for key, track in tracks.items():
         for at, word in _placed([segment for _, segment in track], spoken.get(key, ()), outside):
-            texts[track[at][0]].append(word.word)
+            found[track[at][0]].append(word)
     lost = [word for key, heard in spoken.items() if key not in tracks for word in heard]
-    return [" ".join(text) for text in texts], lost
+    return found, lost
 
 
 def _track(one: Segment | Heard, mixed: Collection[str]) -> tuple[str, str]:
@@ -188,7 +201,17 @@ def _heard(text: str, line: int) -> Heard:
     if not 5 <= len(cells) <= 8:
         raise ContentError(f"{len(cells)} fields where a word has five to eight", f"write {CTM_LINE}", text)
     start, duration = _seconds(cells[2], text), _seconds(cells[3], text)
-    return Heard(cells[0], cells[1], start + duration / 2, cells[4], line)
+    confidence, more = _confidence(cells[5:6]), " ".join(cells[6:])
+    return Heard(cells[0], cells[1], start + duration / 2, cells[4], line, start, duration, confidence, more)
+
+
+def _confidence(cells: Sequence[str]) -> float | None:
+    """A confidence where there is one; some programs write NA."""
+    try:
+        found = float(cells[0]) if cells and "_" not in cells[0] else math.nan
+    except ValueError:
+        found = math.nan
+    return found if math.isfinite(found) else None
 
 
 def _seconds(cell: str, text: str) -> float:

@@ -20,6 +20,7 @@ import numpy as np
 
 from basanite.errors import InvalidInputError
 from basanite.formats.bounded import check_regular, read_bounded
+from basanite.formats.parquet import parquet_faults
 from basanite.harness.data.dataset import Dataset, Texts
 from basanite.problems import Findings, Problem, shortened
 from basanite.registry import suggestion
@@ -183,7 +184,7 @@ def _parquet(path: Path, findings: Findings) -> Iterator[Record]:
     check_regular(path)
     try:
         table = pl.read_parquet(path)
-    except (pl.exceptions.PolarsError, OSError) as error:
+    except parquet_faults() as error:
         findings.add(_problem(path.name, None, f"not Parquet: {error}", "write it anew"))
         return
     yield from enumerate(table.iter_rows(named=True), start=1)

@@ -12,7 +12,7 @@ import hmac
 import json
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
@@ -36,8 +36,8 @@ class SealError(BasaniteError):
 class Seal:
     """The secret of a sealed evaluation, until it is given out."""
 
-    seed: bytes
-    nonce: bytes
+    seed: bytes = field(repr=False)
+    nonce: bytes = field(repr=False)
 
     @classmethod
     def drawn(cls, dice: Callable[[int], bytes] = os.urandom) -> Seal:

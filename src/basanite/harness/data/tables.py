@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from basanite.errors import InvalidInputError
 from basanite.formats.bounded import read_bounded
+from basanite.formats.parquet import parquet_faults
 from basanite.harness.data.dataset import Dataset
 from basanite.harness.data.multilabel import first_labels
 from basanite.problems import Findings, Problem, shortened
@@ -43,8 +44,8 @@ def _table(path: Path, findings: Findings) -> pl.DataFrame | None:
     raw = read_bounded(path, LARGEST)
     try:
         return pl.read_parquet(raw) if path.suffix == ".parquet" else pl.read_csv(raw, infer_schema_length=None)
-    except (pl.exceptions.PolarsError, OSError) as error:
-        findings.add(_problem(path.name, None, f"not a table: {str(error).splitlines()[0]}", "give CSV or Parquet"))
+    except parquet_faults() as error:
+        findings.add(_problem(path.name, None, f"not a table: {shortened(str(error))}", "give CSV or Parquet"))
         return None
 
 

@@ -19,6 +19,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from basanite.errors import BasaniteError
 from basanite.harness.engine.store import Store, Value
 
 Ended: TypeAlias = tuple[float, str, int]
@@ -171,6 +172,8 @@ class _Runner:
 
     def _collected(self, step: Step, future: Future[Ended]) -> Outcome:
         error = future.exception()
+        if isinstance(error, BasaniteError):  # steps keep what they raise to themselves: this is about the cluster
+            raise error
         return (
             self._outcome(step, 0.0, f"the worker died: {error!r}") if error else self._outcome(step, *future.result())
         )

@@ -32,9 +32,15 @@ def pool(workers: int, begin: Callable[..., None] | None = None, *told: Any) -> 
     )
 
 
+def one_thread() -> None:
+    """One thread for linear algebra in this process from now on."""
+    if not _limits:
+        _limits.append(single_threaded())
+
+
 def _begin(parent: int, begin: Callable[..., None] | None, told: tuple[Any, ...]) -> None:
     _end_with(parent)
-    _limits.append(single_threaded())
+    one_thread()
     if begin is not None:
         begin(*told)
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from typing import Any
 
+from basanite.clusters.address import Cluster
 from basanite.errors import SettingError
 from basanite.harness.analysis.analysing import Options, comparer_of
 from basanite.harness.building import Builder
@@ -57,6 +59,7 @@ def extras(
     *,
     options: Options,
     workers: int = 1,
+    cluster: Cluster | None = None,
     watcher: Watcher | None = None,
 ) -> dict[str, Any]:
     """Everything that was asked for, by task and team, as plain data."""
@@ -64,30 +67,31 @@ def extras(
         raise SettingError(f"{result.path} holds the results of another plan. Give the plan that it was made with.")
     analysis = {**evaluation.plan.analysis, "layers": True} if asked.layers else evaluation.plan.analysis
     asking = _Asking(replace(evaluation, plan=replace(evaluation.plan, analysis=analysis)), result, asked)
-    return asking.found(options, workers, watcher or Watcher())
+    with one_thread_each(workers, cluster, result.path) as executor:
+        layers, looks = asking.perform(executor, watcher or Watcher())
+    return {study.task.name: asking.found(study, layers, looks, options) for study in asking.studies}
 
 
 class _Asking:
     """The extras of one result folder while they are made."""
 
     def __init__(self, evaluation: Evaluation, result: ResultFolder, asked: Asked) -> None:
-        self.result, self.asked, self.store = result, asked, Store(result.path / STEPS)
+        self.result, self.asked, self.store = result, asked, Store((result.path / STEPS).resolve())
         self.builder = Builder(evaluation)
         tasks = evaluation.plan.tasks.values()
         self.studies = [Study(self.builder, task, result, self.store) for task in tasks]
 
-    def found(self, options: Options, workers: int, told: Watcher) -> dict[str, Any]:
+    def perform(self, executor: Executor | None, told: Watcher) -> tuple[list[Layers], dict[tuple[str, str], Step]]:
         """Two rounds: learners first, since only then the number of layers is known."""
-        with one_thread_each(workers) as executor:
-            self._run(self._learning(), executor, told)
-            layers = list(self._layers())
-            curves = [step for curve in self._curves() for step in curve.steps()]
-            self._run([*curves, *(step for entry in layers for step in entry.steps())], executor, told)
-            looks = dict(self._looks())
-            self._run(looks.values(), executor, told)
-        return {study.task.name: self._task(study, layers, looks, options) for study in self.studies}
+        self._run(self._learning(), executor, told)
+        layers = list(self._layers())
+        curves = [step for curve in self._curves() for step in curve.steps()]
+        self._run([*curves, *(step for entry in layers for step in entry.steps())], executor, told)
+        looks = dict(self._looks())
+        self._run(looks.values(), executor, told)
+        return layers, looks
 
-    def _run(self, steps: Iterable[Step], executor: Any, told: Watcher) -> None:
+    def _run(self, steps: Iterable[Step], executor: Executor | None, told: Watcher) -> None:
         wanted = list(steps)
         for given in self.builder.given.values():
             given.lay(self.store)
@@ -122,9 +126,10 @@ class _Asking:
             for deep in study.deep:
                 yield (study.task.name, deep.team), _look(study, deep)
 
-    def _task(
+    def found(
         self, study: Study, layers: Sequence[Layers], looks: Mapping[tuple[str, str], Step], options: Options
     ) -> dict[str, Any]:
+        """What was found for one task, by team."""
         comparer = comparer_of(self.result, study.task.name, options)
         found: dict[str, Any] = {}
         for curve in self._curves(study):

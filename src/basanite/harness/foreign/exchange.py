@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from basanite.errors import UnreadableError
 from basanite.formats.bounded import read_bounded
+from basanite.formats.feature_arrays import HEADER_FAULTS
 from basanite.harness.steps.layout import ModuleError
 
 MATRIX_FORMATS: Final = ("npy", "sparse", "tsv")
@@ -140,7 +141,7 @@ def read_array(path: Path, maker: str) -> NDArray[Any]:
             if dtype.hasobject or dtype.kind not in "fiub" or held != dtype.itemsize * _product(shape):
                 raise ValueError("it is no plain array of numbers, or its size is not what it says")
             array = np.fromfile(file, dtype)
-    except (OSError, ValueError, EOFError, SyntaxError, TypeError, Warning) as error:
+    except (*HEADER_FAULTS, Warning) as error:
         raise ModuleError(f"{maker} wrote {path.name}, which cannot be read: {error}") from error
     return array.reshape(shape, order="F" if fortran else "C")
 

@@ -12,7 +12,7 @@ import hmac
 import json
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
@@ -32,7 +32,7 @@ class BadKeyError(BasaniteError):
 class SigningKey:
     """A secret that signs."""
 
-    secret: bytes
+    secret: bytes = field(repr=False)
 
     @classmethod
     def drawn(cls, dice: Callable[[int], bytes] = os.urandom) -> SigningKey:

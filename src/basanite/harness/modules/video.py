@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from multiprocessing import current_process
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
@@ -111,7 +112,7 @@ def _frames(clip: Clip) -> NDArray[np.uint8]:
 def _on_all_cores(work: Callable[[Any], Any], items: Sequence[Any]) -> Iterator[Any]:
     """Work on each item, in order; a few are not worth the start of processes."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if cores == 1 or len(items) < FEW:
+    if cores == 1 or len(items) < FEW or current_process().daemon:  # a cluster's worker may have no processes
         yield from map(work, items)
         return
     each = max(1, len(items) // (4 * cores))

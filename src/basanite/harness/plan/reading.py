@@ -12,12 +12,12 @@ from typing import Any, Final, cast
 from basanite.errors import InvalidInputError, UnreadableError
 from basanite.formats.bounded import read_bounded
 from basanite.formats.packs.toml_document import TomlReport, read_toml
+from basanite.formats.toml.lines import entry_lines
 from basanite.harness.conditions import CLAIMS, CONDITIONS, Claim, Hypothesis
 from basanite.harness.foreign.programs import program_name
 from basanite.harness.foreign.surroundings import BOXING, enter, planned
 from basanite.harness.plan.checking import check_modules
 from basanite.harness.plan.entries import RULE, Entries
-from basanite.harness.plan.lines import entry_lines
 from basanite.harness.plan.model import BEST, MetricName, ModuleChoice, Plan, System, TaskPlan, Team
 from basanite.problems import Findings
 

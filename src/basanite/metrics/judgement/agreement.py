@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from basanite.metrics.detection import ratio
-from basanite.metrics.judgement.alpha import UNANIMOUS, coincidences, counts_of, distinct
+from basanite.metrics.judgement.alpha import UNANIMOUS, Counted, coincidences, counts_of, distinct
 from basanite.metrics.judgement.estimate import Estimate, Reals, table_of, undefined
 
 Weights = Literal["none", "linear", "quadratic"]
@@ -37,7 +37,11 @@ def class_agreement(ratings: ArrayLike) -> dict[float, Estimate]:
     >>> {value: found.value for value, found in class_agreement([[0, 0], [0, 0], [0, 1]]).items()}
     {0.0: 0.8, 1.0: 0.0}
     """
-    counted = counts_of(ratings)
+    return class_agreement_of(counts_of(ratings))
+
+
+def class_agreement_of(counted: Counted) -> dict[float, Estimate]:
+    """The same from how often each item got each value."""
     table = coincidences(counted)
     shares = ratio(np.diagonal(table), table.sum(axis=1))
     return {float(value): Estimate(float(share)) for value, share in zip(counted.values, shares, strict=True)}

@@ -69,8 +69,8 @@ def alpha(ratings: ArrayLike, level: Level = "nominal") -> Estimate:
     if counted is None:
         listed = listed_of(table)
         if len(listed.values) > FEW_VALUES:
-            return _from_sums(listed, level)
-        counted = _counted(listed)
+            return alpha_listed(listed, level)
+        counted = counted_of(listed)
     reason = _why_undefined(counted.values, level)
     return undefined(reason) if reason else Estimate(float(alpha_of(coincidences(counted), counted.values, level)))
 
@@ -81,8 +81,12 @@ def _why_undefined(values: Reals, level: Level) -> str:
     return NEGATIVE if level == "ratio" and values[0] < 0 else ""
 
 
-def _from_sums(listed: Listed, level: Level) -> Estimate:
-    """Alpha where there are too many different values for a table of coincidences."""
+def alpha_listed(listed: Listed, level: Level = "nominal") -> Estimate:
+    """Alpha of ratings in a list, from sums: it needs no table, however many values or judges there are.
+
+    >>> round(alpha_listed(listed_ratings([1, 2, 3, 3, 1, 1], [0, 0, 1, 1, 2, 2]), "interval").value, 4)
+    0.8276
+    """
     reason = _why_undefined(listed.values, level)
     if reason:
         return undefined(reason)
@@ -101,6 +105,28 @@ def alpha_with_interval(
     if len(counted.counts) < FEWEST_ITEMS:
         return found
     return bounded(found, _drawn_alphas(counted, level, draws=draws, seed=seed), level=share)
+
+
+def percent_listed(listed: Listed) -> Estimate:
+    """The share of equal pairs of ratings of one item, each item weighing by its number of ratings.
+
+    >>> percent_listed(listed_ratings([1, 1, 1, 2], [0, 0, 1, 1])).value
+    0.5
+    """
+    if not len(listed.place):
+        return undefined(NO_PAIRS)
+    apart, _ = _nominal(listed, np.bincount(listed.place).astype(np.float64))
+    return Estimate(1 - apart / len(listed.place))
+
+
+def listed_ratings(values: ArrayLike, item: ArrayLike) -> Listed:
+    """Ratings given as a list with the item of each, of items that have at least two."""
+    given, place = np.asarray(values, np.float64), np.unique(np.asarray(item), return_inverse=True)[1]
+    size = np.bincount(place)
+    paired = np.flatnonzero(size[place] > 1) if len(place) else place
+    order = paired[np.argsort(place[paired], kind="stable")]
+    different, where = distinct(given[order])
+    return Listed(different, where, place[order].astype(np.int64), len(size))
 
 
 def listed_of(ratings: ArrayLike) -> Listed:
@@ -133,7 +159,7 @@ def distinct(values: Reals) -> tuple[Reals, NDArray[np.int64]]:
 def counts_of(ratings: ArrayLike) -> Counted:
     """How often each value was given to each item, of items with two ratings or more."""
     table = table_of(ratings)
-    return stars_counted(table) or _counted(listed_of(table))
+    return stars_counted(table) or counted_of(listed_of(table))
 
 
 def stars_counted(table: Reals) -> Counted | None:
@@ -160,7 +186,8 @@ def _times(given: NDArray[np.bool_]) -> NDArray[np.uint32]:
     return np.asarray(given.sum(axis=0, dtype=np.uint32))
 
 
-def _counted(listed: Listed) -> Counted:
+def counted_of(listed: Listed) -> Counted:
+    """How often each item of a list got each value."""
     width = len(listed.values)
     flat = np.bincount(listed.item * width + listed.place, minlength=listed.items * width)
     table = flat.reshape(listed.items, width).astype(np.float64)

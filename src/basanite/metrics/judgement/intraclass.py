@@ -53,16 +53,25 @@ def reliability_of_mean(ratings: ArrayLike) -> Estimate:
 
 
 def _one_way(table: Reals) -> tuple[Estimate, Estimate]:
-    known = ~np.isnan(table)
-    table, known = table[known.any(axis=1)], known[known.any(axis=1)]
-    size, items = known.sum(axis=1).astype(np.float64), len(table)
-    total = size.sum()
+    item, judge = np.nonzero(~np.isnan(table))
+    return one_way(table[item, judge], item)
+
+
+def one_way(values: ArrayLike, item: ArrayLike) -> tuple[Estimate, Estimate]:
+    """ICC(1) and ICC(1,k) of ratings in a list with the item of each: one rating, and the mean of an item's ratings.
+
+    >>> one, mean = one_way([9, 2, 5, 6, 1, 3, 8, 4, 6], [0, 0, 0, 1, 1, 1, 2, 2, 2])
+    >>> one.value < mean.value
+    True
+    """
+    rating, place = np.asarray(values, np.float64), np.unique(np.asarray(item), return_inverse=True)[1]
+    size = np.bincount(place).astype(np.float64)
+    total, items = len(rating), len(size)
     if items < 2 or total <= items:
         return undefined(FEW), undefined(FEW)
-    given = np.where(known, table, 0)
-    means, overall = given.sum(axis=1) / size, given.sum() / total
-    between = (size * (means - overall) ** 2).sum() / (items - 1)
-    within = (np.where(known, table - means[:, None], 0) ** 2).sum() / (total - items)
+    means = np.bincount(place, weights=rating) / size
+    between = (size * (means - rating.mean()) ** 2).sum() / (items - 1)
+    within = ((rating - means[place]) ** 2).sum() / (total - items)
     typical = (total - (size**2).sum() / total) / (items - 1)
     return _share(between - within, between + (typical - 1) * within), _share(between - within, between)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -18,6 +19,7 @@ import numpy as np
 from basanite.analysis.results import Value
 from basanite.errors import SettingError
 from basanite.formats.bounded import read_bounded
+from basanite.metrics.representation.backends import Blas
 from basanite.metrics.representation.everything import measure
 from basanite.metrics.representation.results import DIRECTIONS, NEGATIVE_FEATURES, different_classes_note
 from basanite.representation.data import Data
@@ -90,10 +92,11 @@ def compare_sets(
     *,
     transformed: Mapping[str, Sequence[Data]] | None = None,
     proxy: Mapping[str, float] | None = None,
+    executor: Executor | None = None,
 ) -> SetComparison:
     """Measure every set, with and without transformations, and hold the orders against the proxy."""
     _check_names(sets, transformed or {}, proxy or {})
-    found = tuple(_compared(data, plan, (transformed or {}).get(name, ())) for name, data in sets.items())
+    found = tuple(_compared(data, plan, (transformed or {}).get(name, ()), executor) for name, data in sets.items())
     known = {name: value for name, value in (proxy or {}).items() if name in sets}
     made = SetComparison(found, plan, known, (), (*_notes(found), *_proxy_notes(sets, proxy or {})))
     return SetComparison(found, plan, made.proxy, tuple(_agreements(made)), made.notes)
@@ -137,13 +140,14 @@ def _check_names(
             )
 
 
-def _compared(data: Data, plan: Plan, transformed: Sequence[Data]) -> Compared:
+def _compared(data: Data, plan: Plan, transformed: Sequence[Data], executor: Executor | None) -> Compared:
     names = measured_names(data, plan)
     options, level = plan.choices.options, plan.choices.level
     with threads_for(data.rows * data.dimensions):
-        found = measure(data.features, data.classes, names=names, source=data.source, options=options)
+        backend = Blas(executor)
+        found = measure(data.features, data.classes, names=names, source=data.source, options=options, backend=backend)
         blocks = list(class_weights(data.classes, draws=plan.draws, seed=plan.seed))
-        drawn = draw_all(data, names, options, lambda: blocks, seed=plan.seed)
+        drawn = draw_all(data, names, options, lambda: blocks, seed=plan.seed, executor=executor)
         values = {name: valued(name, found.values[name], drawn, rows=data.rows, level=level) for name in names}
         return Compared(data, values, _repeated(transformed, plan))
 

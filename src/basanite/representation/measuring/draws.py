@@ -8,9 +8,11 @@ with few rows take half of each class without replacement. What would cost too m
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from concurrent.futures import Executor
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import islice
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -29,10 +31,11 @@ from basanite.metrics.representation.ferm import Ratios, cosine_values, ratios
 from basanite.metrics.representation.pairwise.pair_draws import pairwise_draws
 from basanite.metrics.representation.pairwise.pairs import dunn_of
 from basanite.metrics.representation.pairwise.sweep import pairwise_sweep
-from basanite.metrics.representation.results import Floats
+from basanite.metrics.representation.results import Floats, Numbers
 from basanite.metrics.representation.transfer.h_score import h_score, h_score_draws
 from basanite.metrics.representation.transfer.leep import leep_draws
 from basanite.metrics.representation.transfer.otce import otce
+from basanite.representation.batches import in_batches
 from basanite.representation.data import Data
 
 HALF_SAMPLES: Final = 100
@@ -67,11 +70,19 @@ class Drawn:
     """What must be said of how a measure was drawn, or why it was not."""
 
 
-def draw_all(data: Data, names: Collection[str], options: Options, weights: Weights, *, seed: int) -> Drawn:
-    """Every named measure in the draws that the weights make, or in half-samples."""
+def draw_all(
+    data: Data,
+    names: Collection[str],
+    options: Options,
+    weights: Weights,
+    *,
+    seed: int,
+    executor: Executor | None = None,
+) -> Drawn:
+    """Every named measure in the draws that the weights make, or in half-samples; what takes long on the executor."""
     found = Drawn()
     with np.errstate(all="ignore"):  # an undefined draw is nan and counted, not warned of
-        for part in (_cosine, _moments, _pairs, _transfer, _halves):
+        for part in (_cosine, _moments, partial(_pairs, executor), _transfer, partial(_halves, executor)):
             found = _joined(found, part(data, names, options, weights, seed))
     return found
 
@@ -137,7 +148,9 @@ def _moments(data: Data, names: Collection[str], options: Options, weights: Weig
     return Drawn(linear_draws(data.features, data.classes, blocks, names=kept), moved=frozenset(kept), why=why)
 
 
-def _pairs(data: Data, names: Collection[str], options: Options, weights: Weights, seed: int) -> Drawn:
+def _pairs(
+    executor: Executor | None, data: Data, names: Collection[str], options: Options, weights: Weights, seed: int
+) -> Drawn:
     wanted = [name for name in ("silhouette", "point_biserial") if name in names]
     why = {"silhouette": OTHER_DEFINITION} if options.average != "micro" else {}
     if data.rows > MOST_ROWS:
@@ -147,7 +160,12 @@ def _pairs(data: Data, names: Collection[str], options: Options, weights: Weight
     if not blocks:
         return Drawn(why=why)
     found = pairwise_draws(
-        data.features, data.classes, blocks, precision=options.precision, definition=options.point_biserial
+        data.features,
+        data.classes,
+        blocks,
+        precision=options.precision,
+        definition=options.point_biserial,
+        executor=executor,
     )
     return Drawn({name: found[name] for name in kept}, why=why)
 
@@ -185,20 +203,22 @@ def _bootstrapped(name: str, data: Data) -> bool:
     return resampling_of(name, rows=data.rows, dimensions=data.dimensions) == "bootstrap"
 
 
-def _halves(data: Data, names: Collection[str], options: Options, weights: Weights, seed: int) -> Drawn:
+def _halves(
+    executor: Executor | None, data: Data, names: Collection[str], options: Options, weights: Weights, seed: int
+) -> Drawn:
     """Values on half-samples: they scatter about their middle as the whole scatters about the truth."""
     if not any(True for _ in islice(weights(), 1)):
         return Drawn()
     values: dict[str, Floats] = {}
     why: dict[str, str] = {}
     if "dunn" in names:
-        _put(values, why, ("dunn",), _dunn_halves(data, seed) if data.rows <= MOST_ROWS // 4 else None)
+        _put(values, why, ("dunn",), _dunn_halves(data, seed, executor) if data.rows <= MOST_ROWS // 4 else None)
     if "h_score" in names and not _bootstrapped("h_score", data):
         fits = data.dimensions <= MOST_DIMENSIONS
-        _put(values, why, ("h_score",), _h_score_halves(data, seed, options) if fits else None)
+        _put(values, why, ("h_score",), _h_score_halves(data, seed, options, executor) if fits else None)
     transport = tuple(name for name in ("otce_wd", "otce_wt") if name in names)
     if transport:
-        _put(values, why, transport, _otce_halves(data, seed, options, transport))
+        _put(values, why, transport, _otce_halves(data, seed, options, transport, executor))
     return Drawn(values, moved=frozenset(values), why=why)
 
 
@@ -209,23 +229,27 @@ def _put(
     why |= dict.fromkeys(names, TOO_COSTLY if found is None else HALVES)
 
 
-def _dunn_halves(data: Data, seed: int) -> dict[str, Floats]:
-    found = [
-        dunn_of(pairwise_sweep(data.features[rows], data.classes.taken(rows))).value
-        for rows in subsamples(data.classes, draws=HALF_SAMPLES, seed=seed)
-    ]
-    return {"dunn": np.array(found)}
+def _dunn_halves(data: Data, seed: int, executor: Executor | None) -> dict[str, Floats]:
+    halves = subsamples(data.classes, draws=HALF_SAMPLES, seed=seed)
+    return {"dunn": np.array(in_batches(partial(_dunn, data.features, data.classes), halves, executor))}
 
 
-def _h_score_halves(data: Data, seed: int, options: Options) -> dict[str, Floats]:
-    found = [
-        h_score(data.features[rows], data.classes.taken(rows), shrunk=options.shrunk).value
-        for rows in subsamples(data.classes, draws=HALF_SAMPLES, seed=seed)
-    ]
-    return {"h_score": np.array(found)}
+def _dunn(features: Any, classes: Classes, rows: Numbers) -> float:
+    return float(dunn_of(pairwise_sweep(features[rows], classes.taken(rows))).value)
 
 
-def _otce_halves(data: Data, seed: int, options: Options, names: Collection[str]) -> dict[str, Floats] | None:
+def _h_score_halves(data: Data, seed: int, options: Options, executor: Executor | None) -> dict[str, Floats]:
+    work = partial(_h_score, data.features, data.classes, options.shrunk)
+    return {"h_score": np.array(in_batches(work, subsamples(data.classes, draws=HALF_SAMPLES, seed=seed), executor))}
+
+
+def _h_score(features: Any, classes: Classes, shrunk: bool, rows: Numbers) -> float:
+    return float(h_score(features[rows], classes.taken(rows), shrunk=shrunk).value)
+
+
+def _otce_halves(
+    data: Data, seed: int, options: Options, names: Collection[str], executor: Executor | None
+) -> dict[str, Floats] | None:
     features, labels = data.source.features, data.source.labels
     if features is None or labels is None or max(data.rows, len(labels)) > MOST_TRANSPORT:
         return None
@@ -235,16 +259,25 @@ def _otce_halves(data: Data, seed: int, options: Options, names: Collection[str]
         subsamples(source, draws=OTCE_SAMPLES, seed=seed + 1),
         strict=True,
     )
-    found = [
-        otce(
-            source_features=features[theirs],
-            source_labels=source.taken(theirs),
-            target_features=data.features[ours],
-            target_labels=data.classes.taken(ours),
-            plan=options.plan,
-            seed=seed,
-        )
-        for ours, theirs in pairs
-    ]
-    parts = {"otce_wd": [one.wd.value for one in found], "otce_wt": [one.wt.value for one in found]}
-    return {name: np.array(parts[name]) for name in names}
+    work = partial(_otce, (features, source), (data.features, data.classes), options, seed)
+    found = np.array(in_batches(work, pairs, executor)).reshape(-1, 2)
+    return {name: found[:, at] for at, name in enumerate(("otce_wd", "otce_wt")) if name in names}
+
+
+def _otce(
+    source: tuple[Any, Classes],
+    target: tuple[Any, Classes],
+    options: Options,
+    seed: int,
+    rows: tuple[Numbers, Numbers],
+) -> tuple[float, float]:
+    ours, theirs = rows
+    found = otce(
+        source_features=source[0][theirs],
+        source_labels=source[1].taken(theirs),
+        target_features=target[0][ours],
+        target_labels=target[1].taken(ours),
+        plan=options.plan,
+        seed=seed,
+    )
+    return found.wd.value, found.wt.value

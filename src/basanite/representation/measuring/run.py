@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
+from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -88,14 +89,14 @@ class Run:
         return table
 
 
-def run(data: Data, plan: Plan, *, backend: Backend | None = None) -> Run:
+def run(data: Data, plan: Plan, *, backend: Backend | None = None, executor: Executor | None = None) -> Run:
     """Measure one set: values with intervals, by class and by group, accuracy beside them, the worst rows."""
     _refuse_single(data)
     with threads_for(data.rows * data.dimensions):
-        return _run(data, plan, backend)
+        return _run(data, plan, backend, executor)
 
 
-def _run(data: Data, plan: Plan, backend: Backend | None) -> Run:
+def _run(data: Data, plan: Plan, backend: Backend | None, executor: Executor | None) -> Run:
     names = measured_names(data, plan)
     options = plan.choices.options
     found = measure(
@@ -109,7 +110,7 @@ def _run(data: Data, plan: Plan, backend: Backend | None) -> Run:
     )
     weights, each = _weights(data, plan), _each_row(data, found)
     enough = data.rows >= FEWEST_UNITS and plan.draws > 0
-    drawn = draw_all(data, names, options, weights, seed=plan.seed) if enough else Drawn()
+    drawn = draw_all(data, names, options, weights, seed=plan.seed, executor=executor) if enough else Drawn()
     rows = row_draws(each, data.classes, weights) if enough else Drawn()
     groups = grouped(data, Grouping(names, options, plan.choices.level, plan.seed, weights, _shares(each)))
     breakdowns = _breakdowns(found, each, drawn, rows, groups, plan)

@@ -8,7 +8,9 @@ that. One factor serves all measures, so that the stated false-alarm rate is tha
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -17,6 +19,7 @@ from basanite.metrics.representation.classes import Classes
 from basanite.metrics.representation.dice import drawn_rows, source_of
 from basanite.metrics.representation.everything import Options, measure
 from basanite.metrics.representation.results import Floats, Numbers
+from basanite.representation.batches import in_batches
 from basanite.representation.data import Data
 
 LARGEST_SHARE: Final = 0.5
@@ -116,12 +119,13 @@ def bands_of(
     draws: int,
     seed: int,
     false_alarms: float,
+    executor: Executor | None = None,
 ) -> Bands:
     """The bands of all measures: the middle of drawn batches, and as many deviations as the false-alarm rate asks."""
     source = source_of(seed, "monitor", str(drawing.size))
-    found = np.array(
-        [_measured(reference, drawn_batch(reference, drawing, source), names, options) for _ in range(draws)]
-    ).reshape(draws, len(names))
+    batches = (drawn_batch(reference, drawing, source) for _ in range(draws))
+    work = partial(_measured, reference, names, options)
+    found = np.array(in_batches(work, batches, executor)).reshape(draws, len(names))
     centre, spread = _middle(found), _spread(found)
     with np.errstate(divide="ignore", invalid="ignore"):
         away = np.abs((found - centre) / spread)
@@ -140,7 +144,7 @@ def bands_of(
     return Bands(made, drawing, false_alarms, draws)
 
 
-def _measured(reference: Data, rows: Numbers, names: Sequence[str], options: Options) -> list[float]:
+def _measured(reference: Data, names: Sequence[str], options: Options, rows: Numbers) -> list[float]:
     part = reference.taken(rows)
     found = measure(part.features, part.classes, names=names, source=part.source, options=options).values
     return [found[name].value for name in names]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -98,6 +99,7 @@ def monitor(
     *,
     target: Data | None = None,
     progress: Callable[[str, int, int], None] = lambda name, done, of: None,
+    executor: Executor | None = None,
 ) -> Monitor:
     """Hold every batch against bands made for it from the reference; with a target, estimate what share is new."""
     if not batches:
@@ -105,7 +107,7 @@ def monitor(
     found, curves = [], {}
     with threads_for(reference.rows * reference.dimensions):
         for at, batch in enumerate(batches, 1):
-            one, curve = _watched(reference, batch, plan, target)
+            one, curve = _watched(reference, batch, plan, target, executor)
             found.append(one)
             curves[batch.name] = curve
             progress("batch", at, len(batches))
@@ -113,7 +115,7 @@ def monitor(
 
 
 def _watched(
-    reference: Data, batch: Data, plan: MonitorPlan, target: Data | None
+    reference: Data, batch: Data, plan: MonitorPlan, target: Data | None, executor: Executor | None
 ) -> tuple[Watched, dict[str, MixCurve]]:
     if batch.dimensions != reference.dimensions:
         raise FeaturesError(
@@ -123,12 +125,19 @@ def _watched(
     names, drawing = plan.watched, drawing_of(reference, batch.classes)
     values = _values(batch, names, plan.options)
     bands = bands_of(
-        reference, drawing, names, plan.options, draws=plan.draws, seed=plan.seed, false_alarms=plan.false_alarms
+        reference,
+        drawing,
+        names,
+        plan.options,
+        draws=plan.draws,
+        seed=plan.seed,
+        false_alarms=plan.false_alarms,
+        executor=executor,
     )
     left = tuple(name for name in names if not bands.bands[name].low <= values[name] <= bands.bands[name].high)
     known = set(reference.classes.names)
     new = tuple(str(name) for name in batch.classes.names if name not in known)
-    curves = _curves(reference, target, plan, bands) if target is not None else {}
+    curves = _curves(reference, target, plan, bands, executor) if target is not None else {}
     shares = shares_of(values, curves)
     share = shares.get(plan.by)
     told = share is not None and share.value == share.value
@@ -144,7 +153,9 @@ def _values(batch: Data, names: Sequence[str], options: Options) -> dict[str, fl
     return {name: found[name].value for name in names}
 
 
-def _curves(reference: Data, target: Data, plan: MonitorPlan, bands: Bands) -> dict[str, MixCurve]:
+def _curves(
+    reference: Data, target: Data, plan: MonitorPlan, bands: Bands, executor: Executor | None
+) -> dict[str, MixCurve]:
     return mix_curves(
         reference,
         target,
@@ -154,4 +165,5 @@ def _curves(reference: Data, target: Data, plan: MonitorPlan, bands: Bands) -> d
         draws=plan.mix_draws,
         seed=plan.seed,
         level=plan.level,
+        executor=executor,
     )

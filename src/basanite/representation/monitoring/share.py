@@ -7,7 +7,9 @@ batch's value is the estimate; all shares under which that value is not unusual 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -59,13 +61,15 @@ def mix_curves(
     draws: int,
     seed: int,
     level: float,
+    executor: Executor | None = None,
 ) -> dict[str, MixCurve]:
     """The curve of every measure for batches of this size and mix."""
     if target.dimensions != reference.dimensions:
         raise FeaturesError(
             f"{target.name} has {target.dimensions} features a row, the reference {reference.dimensions}."
         )
-    found = np.array([_level(reference, target, drawing, share, names, options, draws, seed) for share in SHARES])
+    work = partial(_level, reference, target, drawing, names, options, draws, seed)
+    found = np.array(list(map(work, SHARES) if executor is None else executor.map(work, SHARES)))
     shares = np.array(SHARES)
     return {name: _curve(shares, found[:, :, at], drawing, level) for at, name in enumerate(names)}
 
@@ -74,11 +78,11 @@ def _level(
     reference: Data,
     target: Data,
     drawing: Drawing,
-    share: float,
     names: Sequence[str],
     options: Options,
     draws: int,
     seed: int,
+    share: float,
 ) -> list[list[float]]:
     dice = source_of(seed, "monitor mix", str(drawing.size), str(share))
     return [_mixed(reference, target, drawing, share, names, options, dice) for _ in range(draws)]

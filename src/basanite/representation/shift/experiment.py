@@ -7,7 +7,9 @@ linear measures at one level is that of the level before plus the rows that came
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import pairwise
 from typing import Any, Final
 
@@ -95,22 +97,29 @@ class Curves:
         return np.array([level.share(*self.classes) for level in self.levels])
 
 
-def curves(source: Data, target: Data, plan: ShiftPlan, *, progress: Report = lambda name, done, of: None) -> Curves:
+def curves(
+    source: Data,
+    target: Data,
+    plan: ShiftPlan,
+    *,
+    progress: Report = lambda name, done, of: None,
+    executor: Executor | None = None,
+) -> Curves:
     """Run the experiment: repeats with all classes, then draws with half of the classes of each side (S-22)."""
     sides = _sides(source, target, plan)
     most = [min(len(rows) for rows in side) for side in sides.members]
     levels = levels_of(most[0], most[1], plan.steps)
     names = measured_names(sides, plan)
     work = _Work(sides, levels, names, plan.options)
-    repeats = []
-    for repeat in range(plan.repeats):
-        repeats.append(work.curve(_ordered(sides, _everything(sides), plan.seed, "repeat", repeat)))
-        progress("repeat", repeat + 1, plan.repeats)
-    draws = []
-    for draw in range(plan.draws):
-        chosen = tuple(_half(count, plan.seed, side, draw) for side, count in zip(SIDES, sides.counts, strict=True))
-        draws.append(work.curve(_ordered(sides, chosen, plan.seed, "draw", draw)))
-        progress("draw", draw + 1, plan.draws)
+    every = [("repeat", number) for number in range(plan.repeats)] + [("draw", number) for number in range(plan.draws)]
+    each = partial(_curve_of, work, plan.seed)
+    found = []
+    for (kind, number), curve in zip(
+        every, map(each, every) if executor is None else executor.map(each, every), strict=True
+    ):
+        found.append(curve)
+        progress(kind, number + 1, plan.repeats if kind == "repeat" else plan.draws)
+    repeats, draws = found[: plan.repeats], found[plan.repeats :]
     fixed = tuple(side for side, count in zip(SIDES, sides.counts, strict=True) if count < FEWEST_RESAMPLED)
     return Curves(levels, sides.counts, _stacked(repeats, names), _stacked(draws, names), fixed)
 
@@ -161,6 +170,14 @@ def _probabilities(source: Data, target: Data) -> Floats | None:
     if parts[0] is None or parts[1] is None or parts[0].shape[1] != parts[1].shape[1]:
         return None
     return np.concatenate([np.asarray(part, np.float64) for part in parts if part is not None])
+
+
+def _curve_of(work: _Work, seed: int, which: tuple[str, int]) -> list[dict[str, float]]:
+    """The curve of one repeat, with all classes, or of one draw, with half of them."""
+    (kind, number), sides = which, work.sides
+    halves = (_half(count, seed, side, number) for side, count in zip(SIDES, sides.counts, strict=True))
+    chosen = _everything(sides) if kind == "repeat" else tuple(halves)
+    return work.curve(_ordered(sides, chosen, seed, kind, number))
 
 
 def _everything(sides: Sides) -> tuple[Numbers, Numbers]:

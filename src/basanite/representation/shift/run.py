@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,9 +34,16 @@ class Shift:
         return {**mine, **used, "precision": plan.options.precision, "level": plan.level}
 
 
-def shift(source: Data, target: Data, plan: ShiftPlan, *, progress: Report = lambda name, done, of: None) -> Shift:
+def shift(
+    source: Data,
+    target: Data,
+    plan: ShiftPlan,
+    *,
+    progress: Report = lambda name, done, of: None,
+    executor: Executor | None = None,
+) -> Shift:
     """Mix the target into the source level by level and judge every measure's curve (F-7)."""
     with threads_for((source.rows + target.rows) * source.dimensions):
-        found = curves(source, target, plan, progress=progress)
+        found = curves(source, target, plan, progress=progress, executor=executor)
     judged = tuple(curve_of(name, found, plan.level) for name in found.repeats)
     return Shift(source, target, plan, found, judged)

@@ -13,8 +13,8 @@ from basanite.campaign.office import Actor, Office
 from basanite.campaign.people.links import end_links, look_at_link, make_link, use_link
 from basanite.campaign.people.persons import add_person, by_mail, check_personal
 from basanite.campaign.store import events
-from basanite.campaign.store.tables import Account
-from basanite.server.accounts import passwords, sessions
+from basanite.campaign.store.tables import Account, Person
+from basanite.server.accounts import failures, passwords, sessions
 
 
 def sign_up(database: Database, office: Office, *, name: str, mail: str, password: str, zone: str = "UTC") -> None:
@@ -69,6 +69,7 @@ def set_password(database: Database, office: Office, actor: Actor, account: Acco
     _check_password(password)
     account.password = passwords.hashed(office.settings.accounts, password)
     account.failures, account.locked_until = 0, None
+    failures.forget_all(database, database.get_one(Person, account.person_id).mail_digest)
     sessions.revoke(database, office, actor, account.person_id, why="password changed")
     events.record(database, "account.password_changed", at=office.clock(), actor=actor.id, subject=account.person_id)
     tell(database, office, "password_changed", persons=[account.person_id])

@@ -6,7 +6,7 @@ import hashlib
 import hmac
 import json
 import secrets
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pyotp
 import segno
@@ -26,7 +26,7 @@ _LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"
 class Enrolment:
     """A secret that is offered and not kept yet: its picture for a phone, and the secret in letters."""
 
-    secret: str
+    secret: str = field(repr=False)
     address: str
     picture: str
     """An SVG to stand in the page."""
@@ -34,7 +34,7 @@ class Enrolment:
 
 @dataclass(frozen=True)
 class _Kept:
-    secret: str
+    secret: str = field(repr=False)
     recovery: tuple[str, ...]
 
 

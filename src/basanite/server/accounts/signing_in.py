@@ -12,9 +12,10 @@ from sqlalchemy.orm import Session as Database
 
 from basanite.campaign.office import Office
 from basanite.campaign.people.persons import by_mail
+from basanite.campaign.people.privacy.addresses import is_known
 from basanite.campaign.store import events
-from basanite.campaign.store.tables import Account
-from basanite.server.accounts import passwords, second_factor
+from basanite.campaign.store.tables import Account, Person
+from basanite.server.accounts import failures, passwords, second_factor
 
 HALF_WAY_SECONDS = 600
 """How long a right password waits for its second factor."""
@@ -29,19 +30,35 @@ class Attempt:
     until: datetime | None = None
 
 
-def with_password(database: Database, office: Office, mail: str, password: str) -> Attempt:
-    """Try mail address and password; the caller writes, for failures are counted."""
-    settings = office.settings.accounts
+def with_password(database: Database, office: Office, mail: str, password: str, address: str = "") -> Attempt:
+    """Try mail address and password from a network address; the caller writes, for failures are counted.
+
+    Whether there is such an account changes nothing in what is counted and answered.
+    """
     person = by_mail(database, office, mail)
     account = database.get(Account, person.id) if person else None
-    right = passwords.matches(settings, password, account.password if account else None)
-    if account is None or account.closed is not None:
-        return Attempt("wrong")
-    if account.locked_until is not None and account.locked_until > office.clock():
-        return Attempt("locked", until=account.locked_until)
-    if not right or account.confirmed is None:
-        return _failed(database, office, account)
+    right = passwords.matches(office.settings.accounts, password, account.password if account else None)
+    at_home = person is not None and is_known(database, office, person.id, address)
+    locked = failures.locked_until(database, office, mail, address, at_home=at_home)
+    if locked is not None:
+        return Attempt("locked", until=locked)
+    if account is None or account.closed is not None or account.confirmed is None or not right:
+        return _guessed(database, office, person, failures.count(database, office, mail, address, at_home=at_home))
+    failures.forget(database, office, mail, address)
     return _passed(office, account, password)
+
+
+def _guessed(database: Database, office: Office, person: Person | None, until: datetime | None) -> Attempt:
+    if until is None:
+        return Attempt("wrong")
+    if person is not None:
+        _log_lock(database, office, person.id, until)
+    return Attempt("locked", until=until)
+
+
+def _log_lock(database: Database, office: Office, person: str, until: datetime) -> None:
+    data = {"until": until.isoformat()}
+    events.record(database, "account.locked", at=office.clock(), actor="system", subject=person, data=data)
 
 
 def with_code(database: Database, office: Office, person: str, code: str) -> Attempt:
@@ -93,8 +110,7 @@ def _failed(database: Database, office: Office, account: Account) -> Attempt:
     if account.failures < settings.failures:
         return Attempt("wrong")
     account.failures, account.locked_until = 0, now + timedelta(minutes=settings.lock_minutes)
-    person, data = account.person_id, {"until": account.locked_until.isoformat()}
-    events.record(database, "account.locked", at=now, actor="system", subject=person, data=data)
+    _log_lock(database, office, account.person_id, account.locked_until)
     return Attempt("locked", until=account.locked_until)
 
 

@@ -6,13 +6,39 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Request
 
-from basanite.server.api import calendar, campaigns, keys, packs, results, submissions, terms, tokens, uploads
+from basanite.server.api import (
+    annotation,
+    calendar,
+    campaigns,
+    keys,
+    packs,
+    panels,
+    reading,
+    results,
+    submissions,
+    terms,
+    tokens,
+    uploads,
+)
 from basanite.server.api.schema import FAILURES
 from basanite.server.roles import Caller, allow
 
 PREFIX = "/api/v1"
 ROUTER = APIRouter(prefix=PREFIX, responses=FAILURES)
-for module in (campaigns, calendar, terms, packs, submissions, results, uploads, keys, tokens):
+for module in (
+    campaigns,
+    calendar,
+    terms,
+    packs,
+    submissions,
+    results,
+    uploads,
+    reading,
+    panels,
+    annotation,
+    keys,
+    tokens,
+):
     ROUTER.include_router(module.ROUTER)
 
 

@@ -39,7 +39,7 @@ class TokenMade(BaseModel):
     """A new token with its text, which is shown this once."""
 
     id: str
-    token: str
+    token: str = Field(repr=False)
     expires: datetime
 
 

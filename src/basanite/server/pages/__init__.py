@@ -34,7 +34,21 @@ from __future__ import annotations
 
 from fastapi import FastAPI
 
-from basanite.server.pages import account, campaign, error, organiser, preferences, public, runs, start, teams
+from basanite.server.pages import (
+    account,
+    adjudicating,
+    annotating,
+    answering,
+    campaign,
+    error,
+    judging,
+    organiser,
+    preferences,
+    public,
+    runs,
+    start,
+    teams,
+)
 
 ROUTERS = (
     preferences.ROUTER,
@@ -45,6 +59,10 @@ ROUTERS = (
     *teams.ROUTERS,
     *public.ROUTERS,
     *organiser.ROUTERS,
+    *adjudicating.ROUTERS,
+    *judging.ROUTERS,
+    *annotating.ROUTERS,
+    *answering.ROUTERS,
 )
 
 

@@ -18,7 +18,7 @@ from basanite.server.roles import Caller, allow
 ROUTER = APIRouter(include_in_schema=False)
 
 
-@ROUTER.get("/static/{name}")
+@ROUTER.get("/static/{name:path}")
 def static_file(name: str, caller: Annotated[Caller, allow("visitor")]) -> Response:
     """A style, a script or a picture; its address changes with its content."""
     if name not in assets():

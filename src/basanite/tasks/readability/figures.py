@@ -61,7 +61,7 @@ def _null(found: Findings, name: str, system: str) -> Iterator[Chart]:
         data=Table(f"Null of {name}", ("value", "share of draws"), rows, detail=True),
         x=Axis("value", name, low=ends[0] - room, high=ends[1] + room),
         y=Axis("share of draws", "share of draws", low=0.0, high=1.15 * top, percent=True),
-        marks=(Mark(system, test.value, 0.04 * top),),
+        marks=(Mark(system, test.value, 0.14 * top),),
         guides=(("critical", ((test.critical, 0.0), (test.critical, 1.1 * top))),)
         if math.isfinite(test.critical)
         else (),
@@ -70,11 +70,11 @@ def _null(found: Findings, name: str, system: str) -> Iterator[Chart]:
 
 
 def _told(found: Findings, name: str, system: str) -> str:
-    test, place = found.tests[name], found.place(name)
+    test, place, novices = found.tests[name], found.place(name), len(found.novices)
     side = "above" if test.above else "not above"
     return (
         f"{system} has {test.value:.4g}, {side} the critical value {test.critical:.4g} (upper 2.5 % of {test.draws:,} "
-        f"draws); p = {test.p:.4f}. Place {place} among {len(found.novices)} novices and itself."
+        f"draws); p = {test.p:.4f}. Place {place} of {novices + 1}: itself among {novices} novices."
     )
 
 

@@ -17,11 +17,13 @@ from basanite.metrics.judgement.agreement import (
     rank_consistency,
 )
 from basanite.metrics.judgement.alpha import alpha_with_interval
-from basanite.metrics.judgement.estimate import Estimate, Reals
-from basanite.metrics.judgement.intraclass import intraclass
+from basanite.metrics.judgement.estimate import Estimate, Reals, with_interval
+from basanite.metrics.judgement.intraclass import intraclass, reliability_of_mean
 from basanite.tasks.readability.verdict import Examined
 
 PANELS = ("expert", "novice")
+DRAWS = 200
+"""For intervals that are computed draw by draw."""
 
 
 def panel_figures(examined: Examined) -> Iterator[Figure]:
@@ -40,15 +42,19 @@ def _agreement(panel: str, ratings: Reals) -> Iterator[tuple[Cell, ...]]:
     found: dict[str, Estimate] = {
         "alpha, ordinal": alpha_with_interval(ratings, "ordinal"),
         "alpha, interval": alpha_with_interval(ratings, "interval"),
-        "equal pairs": percent_agreement(ratings),
+        "equal pairs": with_interval(ratings, percent_agreement, draws=DRAWS),
         "ICC(1), one rating": classes.one_way,
-        "ICC(1,k), the mean of a passage": classes.one_way_mean,
+        "ICC(1,k), the mean of a passage": with_interval(ratings, reliability_of_mean, draws=DRAWS),
         "ICC(C,1), one rating, bias forgiven": classes.consistency,
-        "ICC(C,k), the mean of the panel": classes.consistency_mean,
+        "ICC(C,k), the mean of the panel": with_interval(ratings, _mean_of_panel, draws=DRAWS),
     }
     yield (panel, "judges", ratings.shape[1], None, None, "")
     yield (panel, "ratings", int(np.count_nonzero(~np.isnan(ratings))), None, None, "")
     yield from ((panel, name, shown(one.value), one.low, one.high, one.reason) for name, one in found.items())
+
+
+def _mean_of_panel(ratings: Reals) -> Estimate:
+    return intraclass(ratings).consistency_mean
 
 
 def shown(value: float) -> Cell:
@@ -94,7 +100,7 @@ def _by_round(rounds: np.ndarray, stars: Reals, ranks: Reals) -> Iterator[tuple[
 
 def _classes(examined: Examined, present: list[str]) -> Table:
     rows = [
-        (panel, value, shown(found.value))
+        (panel, f"{value:g}", shown(found.value))
         for panel in present
         for value, found in class_agreement(examined.panels.ratings[panel]).items()
     ]

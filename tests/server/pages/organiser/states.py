@@ -19,7 +19,7 @@ from basanite.server.pages.foundation.paging import Paged
 from basanite.server.pages.organiser import confirm, home
 from basanite.server.pages.organiser.people import approvals, people, team, teams
 from basanite.server.pages.organiser.plan import file, packs, references, windows
-from basanite.server.pages.organiser.record import audit, export, judging
+from basanite.server.pages.organiser.record import audit, export
 from basanite.server.pages.organiser.results import (
     appeals,
     batch,
@@ -319,12 +319,6 @@ def audit_page(state):
     return audit.AuditPage("Audit trail", paged(state, line), ("submission", "team"), "team", verdict)
 
 
-def judging_page(state):
-    names = tuple(name(state) for _ in range(count(state)))
-    rules = several(state, lambda s, n: (name(s), name(s)), 20)
-    return judging.JudgingPage("Judging", (("judge", names), ("annotator", ())), rules)
-
-
 ALL = {
     home.HomePage: home_page,
     confirm.ConfirmPage: confirm_page,
@@ -350,6 +344,5 @@ ALL = {
     webhooks.WebhooksPage: webhooks_page,
     audit.AuditPage: audit_page,
     export.ExportPage: lambda state: export.ExportPage("Export"),
-    judging.JudgingPage: judging_page,
 }
 """By the dataclass of a page, what makes it in a state."""

@@ -100,7 +100,7 @@ class _Writer:
 
     def _runs(self) -> dict[str, str]:
         folder, files = self.folder / "runs", self.office.files
-        made = {one.slug: publish_run(one, files.path(one.sha256), folder) for one in self.gathered.systems}
+        made = {one.slug: publish_run(one, files.local(one.sha256), folder) for one in self.gathered.systems}
         return {slug: name for slug, name in made.items() if name is not None}
 
     def _boards(self) -> None:
@@ -136,7 +136,7 @@ class _Writer:
     def _copied(self, folder: Path, reference: OpenReference, role: str, number: int, digest: str) -> str:
         given = str(reference.files.get("names", {}).get(digest, ""))
         name = f"{role}-{number}{Path(given).suffix or '.tgz'}"
-        shutil.copyfile(self.office.sealed.path(digest), folder / name)
+        self.office.sealed.copy(digest, folder / name)
         return name
 
     def _rest(self, runs: dict[str, str]) -> None:

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from basanite.campaign.model.plan import Instant
 from basanite.campaign.model.time.zones import FORM, TimeError, instant_of
-from basanite.harness.plan.entries import NAME, NAME_FIX, Entries
+from basanite.formats.toml.entries import NAME, NAME_FIX, Entries
 
 RULE: Final = "M62"
 FAR: Final = Instant(datetime.fromisoformat("1970-01-01T00:00:00+00:00"))

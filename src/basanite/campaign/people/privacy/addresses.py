@@ -28,7 +28,7 @@ class SharedAddress:
 
 def note_address(session: Session, office: Office, person_id: str, address: str) -> None:
     """Remember that a person was at an address; an IPv6 one counts by its network, of which a household has one."""
-    digest, now = office.vault.hmac("digest", "addresses", _network(address).encode()), office.clock()
+    digest, now = _digest(office, address), office.clock()
     lock_person(session, person_id)
     row = session.get(AddressSeen, (person_id, digest))
     if row is None:
@@ -36,6 +36,11 @@ def note_address(session: Session, office: Office, person_id: str, address: str)
         session.flush()
     else:
         row.last = now
+
+
+def is_known(session: Session, office: Office, person_id: str, address: str) -> bool:
+    """Whether a person was at this address before."""
+    return session.get(AddressSeen, (person_id, _digest(office, address))) is not None
 
 
 def shared_addresses(session: Session, actor: Actor, campaign_id: str) -> tuple[SharedAddress, ...]:
@@ -58,7 +63,16 @@ def _shared(pairs: frozenset[tuple[str, str]]) -> SharedAddress:
     return SharedAddress(tuple(sorted({team for team, _ in pairs})), tuple(sorted({person for _, person in pairs})))
 
 
-def _network(address: str) -> str:
+def _digest(office: Office, address: str) -> str:
+    return office.vault.hmac("digest", "addresses", network(address).encode())
+
+
+def network(address: str) -> str:
+    """What an address counts as: itself, or for IPv6 the network that a household has.
+
+    >>> network("2001:db8:1:2:3:4:5:6"), network("::ffff:192.0.2.1")
+    ('2001:0db8:0001:0002', '192.0.2.1')
+    """
     try:
         found = ip_address(address.partition("%")[0])
     except ValueError:

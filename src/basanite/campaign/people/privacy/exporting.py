@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Column, RowMapping, String, Table, or_, select
+from sqlalchemy import Column, RowMapping, Select, String, Table, or_, select
 from sqlalchemy.orm import Session
 
 from basanite.campaign.model.refusals import refused
@@ -14,12 +15,14 @@ from basanite.campaign.office import Actor, Office
 from basanite.campaign.people.persons import find_person, personal
 from basanite.campaign.people.roles import is_organiser
 from basanite.campaign.store import events
-from basanite.campaign.store.tables import Base
+from basanite.campaign.store.personal import unseal_bytes
+from basanite.campaign.store.tables import Base, Seat
 
 WHOLE = frozenset({
     "acceptances", "accounts", "addresses_seen", "appeals", "certifications", "downloads", "duty_exceptions",
-    "grants", "identities", "lead_requests", "links", "memberships", "messages", "people", "questions", "read_marks",
-    "resources", "sessions", "signatures", "tokens",
+    "grants", "identities", "judgements", "lead_requests", "links", "memberships", "messages", "panel_consents",
+    "panel_round_ends", "panel_seats", "people", "questions", "read_marks", "resources", "sessions", "signatures",
+    "tokens",
 })  # fmt: skip
 """Tables about people, given in full. Of any other row that names the person only its id, kind and moments are given:
 a submission's state, or which other it resembles, is not for everybody to know at any time (P-5, X-7)."""
@@ -39,8 +42,20 @@ def export_person(session: Session, office: Office, actor: Actor, person_id: str
         "person": person_id,
         "exported": now.isoformat(),
         "personal": {"name": known.name, "mail": known.mail, "other": dict(known.other)},
+        "judging": [_judging(office, seat) for seat in session.scalars(_seats(person_id))],
         "rows": dict(_rows(session, person_id)),
     }
+
+
+def _seats(person_id: str) -> Select[Any]:
+    return select(Seat).where(Seat.person_id == person_id).order_by(Seat.joined, Seat.id)
+
+
+def _judging(office: Office, seat: Seat) -> dict[str, Any]:
+    """What a judge declared to a panel and was owed at the end, which lies sealed (P-22)."""
+    sealed = {"declared": seat.declared, "settled": seat.settled}
+    plain = {name: unseal_bytes(office.vault, seat.person_id, value) for name, value in sealed.items() if value}
+    return {"panel": seat.panel_id, **{name: json.loads(value) for name, value in plain.items() if value}}
 
 
 def check_own(session: Session, actor: Actor, person_id: str) -> None:

@@ -11,8 +11,20 @@ from sqlalchemy.orm import Session
 from basanite.campaign.notices.mail import remove_letters
 from basanite.campaign.office import SYSTEM, Office
 from basanite.campaign.people.privacy.erasing import destroy_forgotten, erase_person
-from basanite.campaign.store.tables import Account, AddressSeen, Grant, Link, Membership, Message, Person
+from basanite.campaign.store.tables import (
+    Account,
+    AddressSeen,
+    FailedSignIn,
+    Grant,
+    Link,
+    Membership,
+    Message,
+    Person,
+)
 from basanite.campaign.store.tables import Session as SignedIn
+
+A_DAY = 1.0
+"""How long wrong passwords are remembered; locks are over much earlier."""
 
 
 @dataclass(frozen=True)
@@ -23,6 +35,7 @@ class Forgotten:
     sessions: int = 0
     messages: int = 0
     addresses: int = 0
+    failures: int = 0
     people: int = 0
 
 
@@ -34,6 +47,7 @@ def apply_retention(session: Session, office: Office) -> Forgotten:
         sessions=_deleted(session, delete(SignedIn).where(SignedIn.expires < _before(now, times.sessions_days))),
         messages=_emptied(session, office, _before(now, times.messages_days)),
         addresses=_deleted(session, delete(AddressSeen).where(AddressSeen.last < _before(now, times.addresses_days))),
+        failures=_deleted(session, delete(FailedSignIn).where(FailedSignIn.last < _before(now, A_DAY))),
         people=destroy_forgotten(session, office) + _unused(session, office, times.unused_accounts_days),
     )
 

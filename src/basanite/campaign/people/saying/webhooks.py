@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -26,7 +26,7 @@ class MadeWebhook:
     """A new webhook; its secret is shown this once."""
 
     id: str
-    secret: str
+    secret: str = field(repr=False)
     """In hex; calls are signed with its bytes."""
 
 

@@ -31,6 +31,7 @@ class Account(Base):
     person_id: Mapped[str] = mapped_column(ForeignKey("people.id"), primary_key=True)
     password: Mapped[str | None]
     failures: Mapped[int] = mapped_column(default=0)
+    """Wrong codes of the second factor in a row; wrong passwords are counted apart (`FailedSignIn`)."""
     locked_until: Mapped[datetime | None]
     second_factor: Mapped[bytes | None] = mapped_column(LargeBinary)
     """The shared secret, sealed with the person's key."""
@@ -40,6 +41,19 @@ class Account(Base):
     """When the mail address was shown to be this person's; nobody signs in before."""
     closed: Mapped[datetime | None]
     zone: Mapped[str] = mapped_column(default="UTC")
+
+
+class FailedSignIn(Base):
+    """Wrong passwords for one mail address, from one network address or from all together; there need be no account."""
+
+    __tablename__ = "failed_sign_ins"
+    digest: Mapped[str] = mapped_column(primary_key=True)
+    """HMAC of both, so that nobody reads here who tried to be whom."""
+    mail_digest: Mapped[str] = mapped_column(index=True)
+    """As in `Person`: a new password ends all locks of its owner."""
+    failures: Mapped[int] = mapped_column(default=0)
+    locked_until: Mapped[datetime | None]
+    last: Mapped[datetime]
 
 
 class Identity(Base):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated
 
 from fastapi import APIRouter, Request
@@ -23,7 +23,7 @@ class ConfirmPage:
     """The button that confirms a mail address."""
 
     title: str
-    secret: str
+    secret: str = field(repr=False)
 
 
 @ROUTER.get("/confirm/{secret}")

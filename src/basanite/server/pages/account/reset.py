@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated
 
 from fastapi import APIRouter, Request
@@ -24,7 +24,7 @@ class ResetPage:
     """Asking for a link, the sentence after that, or choosing a password."""
 
     title: str
-    secret: str = ""
+    secret: str = field(default="", repr=False)
     sent: bool = False
     shortest: int = passwords.SHORTEST
 

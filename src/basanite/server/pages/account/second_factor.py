@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated
 
 from fastapi import APIRouter, Request
@@ -34,7 +34,7 @@ class SecondFactorPage:
     on: bool = False
     left: int = 0
     picture: str = ""
-    secret: str = ""
+    secret: str = field(default="", repr=False)
     kept: str = ""
     """The offered secret, signed and tied to the person, so that the form can bring it back."""
     codes: tuple[str, ...] = ()

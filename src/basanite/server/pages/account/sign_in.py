@@ -48,7 +48,7 @@ def signed_in(request: Request, caller: Annotated[Caller, allow("visitor")], for
     guards.count_try(request, "sign-in")
     office, mail, then = caller.office, form.text("mail"), target(request, form.text("then"))
     with office.writing() as session:
-        attempt = signing_in.with_password(session, office, mail, form.raw("password"))
+        attempt = signing_in.with_password(session, office, mail, form.raw("password"), caller.address)
     if attempt.outcome == "in":
         return let_in(request, caller, attempt.person, then)
     if attempt.outcome == "second factor":
@@ -98,7 +98,7 @@ def _page(office: Office, then: str, mail: str = "") -> SignInPage:
 
 def _refusal(attempt: signing_in.Attempt) -> RefusedError:
     if attempt.until is not None:
-        message = f"this account is locked until {attempt.until:%H:%M:%S} UTC"
+        message = f"signing in with this address is locked until {attempt.until:%H:%M:%S} UTC"
         return refused(
             "P-11", message, "wait until then, or ask for a new password", status=429, retry_at=attempt.until
         )

@@ -18,6 +18,7 @@ from basanite.campaign.packs.downloading import hand_out, obstacles
 from basanite.campaign.packs.files import PackListing, list_files
 from basanite.campaign.packs.keys import published_keys
 from basanite.campaign.people.terms import agreements, deletions, rules
+from basanite.formats.packs.domains import Domain, shipped_domains
 from basanite.formats.packs.usage_rules import UsageRule
 from basanite.problems import Problem
 from basanite.server.catalogue import said, say
@@ -73,6 +74,8 @@ class PacksPage:
     member: bool
     pi: bool
     staff: bool
+    domains: tuple[Domain, ...] = ()
+    """The domains that are known by now, with what belongs to each (M87)."""
 
 
 @ROUTER.get(ADDRESS)
@@ -145,7 +148,16 @@ def _asked(caller: Caller) -> PacksPage:
             caller.viewer.team is not None,
             caller.viewer.pi,
             caller.viewer.staff,
+            tuple(_domains(caller)),
         )
+
+
+def _domains(caller: Caller) -> Iterator[Domain]:
+    """Domains that the plan has released, as the catalogue describes them."""
+    known = shipped_domains().domains
+    out = (release for release in caller.here[1].domains if release.released.utc <= caller.now)
+    codes = dict.fromkeys(code for release in out for code in release.codes)
+    yield from (known[code] for code in codes if code in known)
 
 
 def _agreements(session: Session, caller: Caller) -> Iterator[AgreementCard]:

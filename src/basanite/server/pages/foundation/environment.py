@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import re
 from importlib import resources
+from importlib.resources.abc import Traversable
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -57,12 +59,26 @@ def size(count: int) -> str:
 def assets() -> dict[str, bytes]:
     """What lies under /static/: our own files, and the style with the theme's colours in front."""
     folder = resources.files("basanite.server").joinpath("static")
-    found = {item.name: item.read_bytes() for item in folder.iterdir() if item.name.rpartition(".")[2] in MEDIA}
+    found = _files(folder)
+    for part in folder.iterdir():
+        if part.is_dir():
+            found |= {f"{part.name}/{name}": held for name, held in _modules(_files(part)).items()}
     found["site.css"] = theme.css().encode() + b"\n" + found["site.css"]
     found["mark.svg"] = resources.files("basanite.reports").joinpath("templates", "mark.svg").read_bytes()
     return found
 
 
+def _files(folder: Traversable) -> dict[str, bytes]:
+    return {item.name: item.read_bytes() for item in folder.iterdir() if item.name.rpartition(".")[2] in MEDIA}
+
+
+def _modules(files: dict[str, bytes]) -> dict[str, bytes]:
+    """Scripts of one folder import each other by addresses that change with the folder's content, as pages do."""
+    version = hashlib.sha256(b"\0".join(files[name] for name in sorted(files))).hexdigest()[:12].encode()
+    return {name: _IMPORT.sub(rb"\1?v=" + version + rb'"', held) for name, held in files.items()}
+
+
+_IMPORT = re.compile(rb'(from "\./[\w-]+\.js)"')
 MEDIA = {
     "css": "text/css; charset=utf-8",
     "js": "text/javascript; charset=utf-8",

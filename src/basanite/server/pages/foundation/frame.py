@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session
 from basanite.campaign.model.refusals import RefusedError
 from basanite.campaign.people import roles
 from basanite.campaign.people.persons import personal
-from basanite.campaign.store.tables import Announcement, ReadMark
+from basanite.campaign.store.tables import Announcement, ReadMark, Seat
 from basanite.problems import Problem
 from basanite.server.accounts import guards, sessions
 from basanite.server.catalogue import say, sentence
@@ -68,6 +68,8 @@ class Frame:
     campaign_address: str = ""
     entries: tuple[Entry, ...] = ()
     demo: bool = False
+    judges: bool = False
+    """Whether the reader has a seat on a panel of judges."""
 
 
 def show(
@@ -124,6 +126,7 @@ def framed(request: Request, caller: Caller, problems: tuple[Problem, ...] = ())
             campaign_address=f"/campaigns/{caller.row.slug}" if caller.row else "",
             entries=tuple(_entries(session, request, caller)),
             demo=caller.office.settings.demo,
+            judges=_judges(session, caller),
         )
     return frame, fresh
 
@@ -161,6 +164,12 @@ def _weak(session: Session, caller: Caller) -> bool:
     if known is None or known.strong:
         return False
     return roles.viewer(session, caller.row.id if caller.row else None, known.person).staff
+
+
+def _judges(session: Session, caller: Caller) -> bool:
+    if caller.viewer.person is None:
+        return False
+    return session.scalar(select(Seat.id).where(Seat.person_id == caller.viewer.person).limit(1)) is not None
 
 
 def _kept_session(request: Request, caller: Caller) -> tuple[Caller, str]:
@@ -225,6 +234,10 @@ ENTRIES: list[tuple[str, str, frozenset[str]]] = [
     (sentence("Results"), "results", EVERYBODY),
     (sentence("News"), "announcements", EVERYBODY),
     (sentence("Questions"), "questions", EVERYBODY),
+    (sentence("Judging"), "judging", frozenset({"judge"})),
+    (sentence("Annotate"), "annotate", frozenset({"annotator", "adjudicator"})),
+    (sentence("Adjudicate"), "adjudicate", frozenset({"adjudicator"})),
+    (sentence("Reading"), "reading", frozenset({"annotator", "judge", "adjudicator", "evaluation"})),
     (sentence("Organise"), "organise", frozenset({"evaluation"})),
 ]
 """The navigation of a campaign: a label, the rest of the address, and who sees it. Areas add theirs."""

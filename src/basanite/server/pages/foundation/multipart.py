@@ -19,6 +19,7 @@ from python_multipart.exceptions import MultipartParseError
 from python_multipart.multipart import MultipartParser
 
 from basanite.campaign.model.refusals import RefusedError, refused
+from basanite.campaign.store.files import check_room, room_needed
 from basanite.server.pages.foundation.forms import LARGEST, MOST_FIELDS, Form, check_token
 from basanite.server.receiving import received
 
@@ -44,8 +45,16 @@ async def take(request: Request, folder: Path, largest: int) -> Taken:
     kind, options = _content_type(request.headers.get("content-type", ""))
     if kind != "multipart/form-data" or not options:
         raise refused("P-11", "this form cannot be read", "send it from its own page", status=415)
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    check_room(folder, min(_length(request), largest))
     taking = _Taking(folder, largest, lambda given: check_token(request, given))
     return await received(request, lambda pieces: _taken(taking, options, pieces))
+
+
+def _length(request: Request) -> int:
+    """How much the sender announces; who announces nothing is stopped at the largest size, or by a full disk."""
+    announced = request.headers.get("content-length", "")
+    return int(announced) if announced.isdecimal() and len(announced) < 19 else 0
 
 
 def _content_type(text: str) -> tuple[str, str]:
@@ -82,6 +91,7 @@ class _Taking:
         self.file: BinaryIO | None = None
         self.path: Path | None = None
         self.digest, self.size = hashlib.sha256(), 0
+        self.whole = False
 
     def callbacks(self) -> dict[str, Callable[..., None]]:
         """What the parser calls."""
@@ -93,6 +103,7 @@ class _Taking:
             "on_headers_finished": self.headers_finished,
             "on_part_data": self.data,
             "on_part_end": self.end,
+            "on_end": self.finish,
         }
 
     def begin(self) -> None:
@@ -141,7 +152,8 @@ class _Taking:
         if self.size > self.largest:
             raise refused("M60", f"the file has more than {self.largest:,} bytes", "send a smaller one", status=413)
         self.digest.update(piece)
-        self.file.write(piece)
+        with room_needed():
+            self.file.write(piece)
 
     def end(self) -> None:
         """A part is whole."""
@@ -149,8 +161,14 @@ class _Taking:
             self.file.close()
             self.file = None
 
+    def finish(self) -> None:
+        """The last boundary was read."""
+        self.whole = True
+
     def result(self) -> Taken:
-        """What was taken, once everything is there."""
+        """What was taken, once everything is there; the parser itself does not mind a form that ends early."""
+        if not self.whole:
+            raise refused("P-11", "this form ends too early", "send it again", status=422)
         fields = {
             name: tuple(one.decode("utf-8", "replace").replace("\0", "") for one in values)
             for name, values in self.fields.items()
@@ -177,7 +195,6 @@ class _Taking:
         self.fields.setdefault(self.name, []).append(b"")
 
     def _open(self, filename: str) -> None:
-        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         self.filename = filename.replace("\\", "/").rpartition("/")[2][:255]
         self.path = self.folder / f"form-{secrets.token_hex(16)}"
         self.file = self.path.open("xb")

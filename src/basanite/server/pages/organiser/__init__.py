@@ -1,6 +1,6 @@
 """The pages of the evaluation team: what decides something is confirmed, has a reason, and is logged (P-7)."""
 
-from basanite.server.pages.organiser import home, people, plan, record, results, saying
+from basanite.server.pages.organiser import home, panels, people, plan, record, results, saying
 
 ROUTERS = (
     home.ROUTER,
@@ -9,4 +9,5 @@ ROUTERS = (
     *results.ROUTERS,
     *saying.ROUTERS,
     *record.ROUTERS,
+    *panels.ROUTERS,
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated
 
 from fastapi import APIRouter, Request
@@ -27,7 +27,7 @@ class InvitationPage:
     """What the link is about."""
 
     title: str
-    secret: str
+    secret: str = field(repr=False)
     team: str
     who: str
     """Who asks for a place; nobody where the reader is invited."""

@@ -22,6 +22,17 @@ CREATE TABLE events (
 
 CREATE INDEX ix_events_campaign ON events (campaign_id, sequence)
 
+CREATE TABLE failed_sign_ins (
+  digest VARCHAR NOT NULL,
+  mail_digest VARCHAR NOT NULL,
+  failures INTEGER NOT NULL,
+  locked_until TIMESTAMP WITHOUT TIME ZONE,
+  last TIMESTAMP WITHOUT TIME ZONE NOT NULL,
+  CONSTRAINT pk_failed_sign_ins PRIMARY KEY (digest)
+)
+
+CREATE INDEX ix_failed_sign_ins_mail_digest ON failed_sign_ins (mail_digest)
+
 CREATE TABLE links (
   digest VARCHAR NOT NULL,
   purpose VARCHAR NOT NULL,
@@ -126,6 +137,24 @@ CREATE TABLE addresses_seen (
 )
 
 CREATE INDEX ix_addresses_seen_digest ON addresses_seen (digest)
+
+CREATE TABLE annotation_projects (
+  id VARCHAR NOT NULL,
+  campaign_id VARCHAR NOT NULL,
+  name VARCHAR NOT NULL,
+  title VARCHAR NOT NULL,
+  files JSON NOT NULL,
+  digest VARCHAR NOT NULL,
+  per_document INTEGER NOT NULL,
+  seed INTEGER NOT NULL,
+  generation INTEGER NOT NULL,
+  state VARCHAR NOT NULL,
+  made TIMESTAMP WITHOUT TIME ZONE NOT NULL,
+  by VARCHAR NOT NULL,
+  CONSTRAINT pk_annotation_projects PRIMARY KEY (id),
+  CONSTRAINT uq_annotation_projects_campaign_id_name UNIQUE (campaign_id, name),
+  CONSTRAINT fk_annotation_projects_campaign_id_campaigns FOREIGN KEY(campaign_id) REFERENCES campaigns (id)
+)
 
 CREATE TABLE announcements (
   id VARCHAR NOT NULL,
@@ -315,6 +344,26 @@ CREATE TABLE pack_files (
   CONSTRAINT fk_pack_files_campaign_id_campaigns FOREIGN KEY(campaign_id) REFERENCES campaigns (id)
 )
 
+CREATE TABLE panels (
+  id VARCHAR NOT NULL,
+  campaign_id VARCHAR NOT NULL,
+  name VARCHAR NOT NULL,
+  "window" VARCHAR NOT NULL,
+  scheme VARCHAR NOT NULL,
+  scheme_digest VARCHAR NOT NULL,
+  scheme_version INTEGER NOT NULL,
+  seed VARCHAR NOT NULL,
+  state VARCHAR NOT NULL,
+  warnings JSON NOT NULL,
+  made TIMESTAMP WITHOUT TIME ZONE NOT NULL,
+  made_by VARCHAR NOT NULL,
+  opened TIMESTAMP WITHOUT TIME ZONE,
+  closed TIMESTAMP WITHOUT TIME ZONE,
+  CONSTRAINT pk_panels PRIMARY KEY (id),
+  CONSTRAINT uq_panels_campaign_id_name UNIQUE (campaign_id, name),
+  CONSTRAINT fk_panels_campaign_id_campaigns FOREIGN KEY(campaign_id) REFERENCES campaigns (id)
+)
+
 CREATE TABLE plans (
   id VARCHAR NOT NULL,
   campaign_id VARCHAR NOT NULL,
@@ -344,6 +393,39 @@ CREATE TABLE questions (
 )
 
 CREATE INDEX ix_questions_campaign_id ON questions (campaign_id)
+
+CREATE TABLE reading_packages (
+  id VARCHAR NOT NULL,
+  campaign_id VARCHAR NOT NULL,
+  name VARCHAR NOT NULL,
+  version VARCHAR NOT NULL,
+  title VARCHAR NOT NULL,
+  "window" VARCHAR NOT NULL,
+  digest VARCHAR NOT NULL,
+  open_digest VARCHAR NOT NULL,
+  index_digest VARCHAR NOT NULL,
+  parts JSON NOT NULL,
+  state VARCHAR NOT NULL,
+  made TIMESTAMP WITHOUT TIME ZONE NOT NULL,
+  by VARCHAR NOT NULL,
+  CONSTRAINT pk_reading_packages PRIMARY KEY (id),
+  CONSTRAINT uq_reading_packages_campaign_id_name_version UNIQUE (campaign_id, name, version),
+  CONSTRAINT fk_reading_packages_campaign_id_campaigns FOREIGN KEY(campaign_id) REFERENCES campaigns (id)
+)
+
+CREATE TABLE reading_searches (
+  id VARCHAR NOT NULL,
+  campaign_id VARCHAR NOT NULL,
+  package VARCHAR NOT NULL,
+  person_id VARCHAR NOT NULL,
+  text VARCHAR NOT NULL,
+  hits INTEGER NOT NULL,
+  at TIMESTAMP WITHOUT TIME ZONE NOT NULL,
+  CONSTRAINT pk_reading_searches PRIMARY KEY (id),
+  CONSTRAINT fk_reading_searches_campaign_id_campaigns FOREIGN KEY(campaign_id) REFERENCES campaigns (id)
+)
+
+CREATE INDEX ix_reading_searches_campaign_id ON reading_searches (campaign_id)
 
 CREATE TABLE "references" (
   id VARCHAR NOT NULL,
@@ -451,6 +533,43 @@ CREATE TABLE webhooks (
 
 CREATE INDEX ix_webhooks_campaign_id ON webhooks (campaign_id)
 
+CREATE TABLE annotation_configs (
+  id VARCHAR NOT NULL,
+  campaign_id VARCHAR NOT NULL,
+  annotation_project_id VARCHAR NOT NULL,
+  generation INTEGER NOT NULL,
+  version INTEGER NOT NULL,
+  text VARCHAR NOT NULL,
+  digest VARCHAR NOT NULL,
+  diff JSON NOT NULL,
+  reason VARCHAR NOT NULL,
+  made TIMESTAMP WITHOUT TIME ZONE NOT NULL,
+  by VARCHAR NOT NULL,
+  CONSTRAINT pk_annotation_configs PRIMARY KEY (id),
+  CONSTRAINT uq_annotation_configs_annotation_project_id_generation UNIQUE (annotation_project_id, generation),
+  CONSTRAINT fk_annotation_configs_campaign_id_campaigns FOREIGN KEY(campaign_id) REFERENCES campaigns (id),
+  CONSTRAINT fk_annotation_configs_annotation_project_id_annotation_projects FOREIGN KEY(annotation_project_id) REFERENCES annotation_projects (id)
+)
+
+CREATE INDEX ix_annotation_configs_campaign_id ON annotation_configs (campaign_id)
+
+CREATE TABLE annotation_documents (
+  id VARCHAR NOT NULL,
+  campaign_id VARCHAR NOT NULL,
+  annotation_project_id VARCHAR NOT NULL,
+  name VARCHAR NOT NULL,
+  part VARCHAR NOT NULL,
+  store VARCHAR NOT NULL,
+  digest VARCHAR NOT NULL,
+  length INTEGER NOT NULL,
+  CONSTRAINT pk_annotation_documents PRIMARY KEY (id),
+  CONSTRAINT uq_annotation_documents_annotation_project_id_name UNIQUE (annotation_project_id, name),
+  CONSTRAINT fk_annotation_documents_campaign_id_campaigns FOREIGN KEY(campaign_id) REFERENCES campaigns (id),
+  CONSTRAINT fk_annotation_documents_annotation_project_id_annotatio_9eb8 FOREIGN KEY(annotation_project_id) REFERENCES annotation_projects (id)
+)
+
+CREATE INDEX ix_annotation_documents_campaign_id ON annotation_documents (campaign_id)
+
 CREATE TABLE appeals (
   id VARCHAR NOT NULL,
   campaign_id VARCHAR NOT NULL,
@@ -527,6 +646,25 @@ CREATE INDEX ix_charges_submission_id ON charges (submission_id)
 
 CREATE INDEX ix_charges_upload_id ON charges (upload_id)
 
+CREATE TABLE crowd_batches (
+  id VARCHAR NOT NULL,
+  panel_id VARCHAR NOT NULL,
+  number INTEGER NOT NULL,
+  hits JSON NOT NULL,
+  known JSON NOT NULL,
+  assignments INTEGER NOT NULL,
+  made TIMESTAMP WITHOUT TIME ZONE NOT NULL,
+  made_by VARCHAR NOT NULL,
+  state VARCHAR NOT NULL,
+  raws JSON NOT NULL,
+  imported TIMESTAMP WITHOUT TIME ZONE,
+  imported_by VARCHAR,
+  CONSTRAINT pk_crowd_batches PRIMARY KEY (id),
+  CONSTRAINT fk_crowd_batches_panel_id_panels FOREIGN KEY(panel_id) REFERENCES panels (id)
+)
+
+CREATE INDEX ix_crowd_batches_panel_id ON crowd_batches (panel_id)
+
 CREATE TABLE dropped (
   id VARCHAR NOT NULL,
   team_id VARCHAR NOT NULL,
@@ -575,6 +713,106 @@ CREATE INDEX ix_memberships_person_id ON memberships (person_id)
 
 CREATE INDEX ix_memberships_team_id ON memberships (team_id)
 
+CREATE TABLE panel_consents (
+  id VARCHAR NOT NULL,
+  panel_id VARCHAR NOT NULL,
+  person_id VARCHAR NOT NULL,
+  version VARCHAR NOT NULL,
+  digest VARCHAR NOT NULL,
+  kind VARCHAR NOT NULL,
+  at TIMESTAMP WITHOUT TIME ZONE NOT NULL,
+  CONSTRAINT pk_panel_consents PRIMARY KEY (id),
+  CONSTRAINT fk_panel_consents_panel_id_panels FOREIGN KEY(panel_id) REFERENCES panels (id)
+)
+
+CREATE INDEX ix_panel_consents_panel_id ON panel_consents (panel_id)
+
+CREATE TABLE panel_images (
+  id VARCHAR NOT NULL,
+  panel_id VARCHAR NOT NULL,
+  source VARCHAR NOT NULL,
+  digest VARCHAR NOT NULL,
+  media VARCHAR NOT NULL,
+  width INTEGER NOT NULL,
+  height INTEGER NOT NULL,
+  added TIMESTAMP WITHOUT TIME ZONE NOT NULL,
+  CONSTRAINT pk_panel_images PRIMARY KEY (id),
+  CONSTRAINT uq_panel_images_panel_id_source UNIQUE (panel_id, source),
+  CONSTRAINT fk_panel_images_panel_id_panels FOREIGN KEY(panel_id) REFERENCES panels (id)
+)
+
+CREATE TABLE panel_items (
+  id VARCHAR NOT NULL,
+  panel_id VARCHAR NOT NULL,
+  number INTEGER NOT NULL,
+  role VARCHAR NOT NULL,
+  blocks JSON NOT NULL,
+  facts JSON NOT NULL,
+  also JSON NOT NULL,
+  digest VARCHAR NOT NULL,
+  expected JSON,
+  added TIMESTAMP WITHOUT TIME ZONE NOT NULL,
+  added_by VARCHAR NOT NULL,
+  CONSTRAINT pk_panel_items PRIMARY KEY (id),
+  CONSTRAINT uq_panel_items_panel_id_digest UNIQUE (panel_id, digest),
+  CONSTRAINT uq_panel_items_panel_id_number UNIQUE (panel_id, number),
+  CONSTRAINT fk_panel_items_panel_id_panels FOREIGN KEY(panel_id) REFERENCES panels (id)
+)
+
+CREATE TABLE panel_round_ends (
+  id VARCHAR NOT NULL,
+  panel_id VARCHAR NOT NULL,
+  person_id VARCHAR NOT NULL,
+  round INTEGER NOT NULL,
+  kind VARCHAR NOT NULL,
+  content JSON NOT NULL,
+  key VARCHAR NOT NULL,
+  seconds DOUBLE PRECISION NOT NULL,
+  at TIMESTAMP WITHOUT TIME ZONE NOT NULL,
+  CONSTRAINT pk_panel_round_ends PRIMARY KEY (id),
+  CONSTRAINT uq_panel_round_ends_panel_id_person_id_round_kind UNIQUE (panel_id, person_id, round, kind),
+  CONSTRAINT uq_panel_round_ends_panel_id_person_id_key UNIQUE (panel_id, person_id, key),
+  CONSTRAINT fk_panel_round_ends_panel_id_panels FOREIGN KEY(panel_id) REFERENCES panels (id)
+)
+
+CREATE TABLE panel_schemes (
+  id VARCHAR NOT NULL,
+  panel_id VARCHAR NOT NULL,
+  version INTEGER NOT NULL,
+  text VARCHAR NOT NULL,
+  digest VARCHAR NOT NULL,
+  by VARCHAR NOT NULL,
+  at TIMESTAMP WITHOUT TIME ZONE NOT NULL,
+  reason VARCHAR NOT NULL,
+  deviates BOOLEAN NOT NULL,
+  results_known BOOLEAN NOT NULL,
+  CONSTRAINT pk_panel_schemes PRIMARY KEY (id),
+  CONSTRAINT uq_panel_schemes_panel_id_version UNIQUE (panel_id, version),
+  CONSTRAINT fk_panel_schemes_panel_id_panels FOREIGN KEY(panel_id) REFERENCES panels (id)
+)
+
+CREATE TABLE panel_seats (
+  id VARCHAR NOT NULL,
+  panel_id VARCHAR NOT NULL,
+  person_id VARCHAR NOT NULL,
+  "group" VARCHAR NOT NULL,
+  state VARCHAR NOT NULL,
+  joined TIMESTAMP WITHOUT TIME ZONE NOT NULL,
+  by VARCHAR NOT NULL,
+  consent_version VARCHAR NOT NULL,
+  consented TIMESTAMP WITHOUT TIME ZONE,
+  declared BYTEA,
+  rested INTEGER NOT NULL,
+  feedback VARCHAR,
+  settled BYTEA,
+  ended TIMESTAMP WITHOUT TIME ZONE,
+  CONSTRAINT pk_panel_seats PRIMARY KEY (id),
+  CONSTRAINT uq_panel_seats_panel_id_person_id UNIQUE (panel_id, person_id),
+  CONSTRAINT fk_panel_seats_panel_id_panels FOREIGN KEY(panel_id) REFERENCES panels (id)
+)
+
+CREATE INDEX ix_panel_seats_person ON panel_seats (person_id)
+
 CREATE TABLE read_marks (
   announcement_id VARCHAR NOT NULL,
   person_id VARCHAR NOT NULL,
@@ -582,6 +820,70 @@ CREATE TABLE read_marks (
   CONSTRAINT pk_read_marks PRIMARY KEY (announcement_id, person_id),
   CONSTRAINT fk_read_marks_announcement_id_announcements FOREIGN KEY(announcement_id) REFERENCES announcements (id)
 )
+
+CREATE TABLE reading_golds (
+  id VARCHAR NOT NULL,
+  campaign_id VARCHAR NOT NULL,
+  reading_package_id VARCHAR NOT NULL,
+  number INTEGER NOT NULL,
+  digest VARCHAR NOT NULL,
+  human VARCHAR NOT NULL,
+  added INTEGER NOT NULL,
+  state VARCHAR NOT NULL,
+  reason VARCHAR NOT NULL,
+  made TIMESTAMP WITHOUT TIME ZONE NOT NULL,
+  by VARCHAR NOT NULL,
+  ended TIMESTAMP WITHOUT TIME ZONE,
+  decided_by VARCHAR,
+  CONSTRAINT pk_reading_golds PRIMARY KEY (id),
+  CONSTRAINT uq_reading_golds_reading_package_id_number UNIQUE (reading_package_id, number),
+  CONSTRAINT fk_reading_golds_campaign_id_campaigns FOREIGN KEY(campaign_id) REFERENCES campaigns (id),
+  CONSTRAINT fk_reading_golds_reading_package_id_reading_packages FOREIGN KEY(reading_package_id) REFERENCES reading_packages (id)
+)
+
+CREATE INDEX ix_reading_golds_campaign_id ON reading_golds (campaign_id)
+
+CREATE TABLE reading_pool (
+  id VARCHAR NOT NULL,
+  campaign_id VARCHAR NOT NULL,
+  reading_package_id VARCHAR NOT NULL,
+  query VARCHAR NOT NULL,
+  document VARCHAR NOT NULL,
+  part VARCHAR NOT NULL,
+  bindings JSON NOT NULL,
+  told JSON NOT NULL,
+  digest VARCHAR NOT NULL,
+  at TIMESTAMP WITHOUT TIME ZONE NOT NULL,
+  CONSTRAINT pk_reading_pool PRIMARY KEY (id),
+  CONSTRAINT uq_reading_pool_reading_package_id_digest UNIQUE (reading_package_id, digest),
+  CONSTRAINT fk_reading_pool_campaign_id_campaigns FOREIGN KEY(campaign_id) REFERENCES campaigns (id),
+  CONSTRAINT fk_reading_pool_reading_package_id_reading_packages FOREIGN KEY(reading_package_id) REFERENCES reading_packages (id)
+)
+
+CREATE INDEX ix_reading_pool_campaign_id ON reading_pool (campaign_id)
+
+CREATE TABLE reading_tasks (
+  id VARCHAR NOT NULL,
+  campaign_id VARCHAR NOT NULL,
+  reading_package_id VARCHAR NOT NULL,
+  mode VARCHAR NOT NULL,
+  team_id VARCHAR,
+  part VARCHAR NOT NULL,
+  sealed BOOLEAN NOT NULL,
+  choice JSON NOT NULL,
+  content VARCHAR NOT NULL,
+  files JSON NOT NULL,
+  queries JSON NOT NULL,
+  documents INTEGER NOT NULL,
+  made TIMESTAMP WITHOUT TIME ZONE NOT NULL,
+  by VARCHAR NOT NULL,
+  CONSTRAINT pk_reading_tasks PRIMARY KEY (id),
+  CONSTRAINT fk_reading_tasks_campaign_id_campaigns FOREIGN KEY(campaign_id) REFERENCES campaigns (id),
+  CONSTRAINT fk_reading_tasks_reading_package_id_reading_packages FOREIGN KEY(reading_package_id) REFERENCES reading_packages (id),
+  CONSTRAINT fk_reading_tasks_team_id_teams FOREIGN KEY(team_id) REFERENCES teams (id)
+)
+
+CREATE INDEX ix_reading_tasks_whose ON reading_tasks (campaign_id, team_id)
 
 CREATE TABLE resources (
   id VARCHAR NOT NULL,
@@ -701,6 +1003,33 @@ CREATE TABLE uploads (
 
 CREATE INDEX ix_uploads_team_state ON uploads (team_id, state)
 
+CREATE TABLE annotation_tasks (
+  id VARCHAR NOT NULL,
+  campaign_id VARCHAR NOT NULL,
+  annotation_project_id VARCHAR NOT NULL,
+  annotation_document_id VARCHAR NOT NULL,
+  person_id VARCHAR NOT NULL,
+  role VARCHAR NOT NULL,
+  position INTEGER NOT NULL,
+  state VARCHAR NOT NULL,
+  generation INTEGER NOT NULL,
+  made TIMESTAMP WITHOUT TIME ZONE NOT NULL,
+  by VARCHAR NOT NULL,
+  opened TIMESTAMP WITHOUT TIME ZONE,
+  finished TIMESTAMP WITHOUT TIME ZONE,
+  CONSTRAINT pk_annotation_tasks PRIMARY KEY (id),
+  CONSTRAINT uq_annotation_tasks_annotation_document_id_person_id UNIQUE (annotation_document_id, person_id),
+  CONSTRAINT fk_annotation_tasks_campaign_id_campaigns FOREIGN KEY(campaign_id) REFERENCES campaigns (id),
+  CONSTRAINT fk_annotation_tasks_annotation_project_id_annotation_projects FOREIGN KEY(annotation_project_id) REFERENCES annotation_projects (id),
+  CONSTRAINT fk_annotation_tasks_annotation_document_id_annotation_documents FOREIGN KEY(annotation_document_id) REFERENCES annotation_documents (id)
+)
+
+CREATE INDEX ix_annotation_tasks_annotation_project_id ON annotation_tasks (annotation_project_id)
+
+CREATE INDEX ix_annotation_tasks_campaign_id ON annotation_tasks (campaign_id)
+
+CREATE INDEX ix_annotation_tasks_person_id ON annotation_tasks (person_id)
+
 CREATE TABLE batch_items (
   id VARCHAR NOT NULL,
   batch_id VARCHAR NOT NULL,
@@ -713,6 +1042,99 @@ CREATE TABLE batch_items (
   CONSTRAINT fk_batch_items_batch_id_batches FOREIGN KEY(batch_id) REFERENCES batches (id),
   CONSTRAINT fk_batch_items_submission_id_submissions FOREIGN KEY(submission_id) REFERENCES submissions (id)
 )
+
+CREATE TABLE panel_assignments (
+  id VARCHAR NOT NULL,
+  panel_id VARCHAR NOT NULL,
+  item_id VARCHAR NOT NULL,
+  person_id VARCHAR NOT NULL,
+  round INTEGER NOT NULL,
+  position INTEGER NOT NULL,
+  flipped BOOLEAN NOT NULL,
+  state VARCHAR NOT NULL,
+  made TIMESTAMP WITHOUT TIME ZONE NOT NULL,
+  shown TIMESTAMP WITHOUT TIME ZONE,
+  CONSTRAINT pk_panel_assignments PRIMARY KEY (id),
+  CONSTRAINT uq_panel_assignments_item_id_person_id UNIQUE (item_id, person_id),
+  CONSTRAINT fk_panel_assignments_panel_id_panels FOREIGN KEY(panel_id) REFERENCES panels (id),
+  CONSTRAINT fk_panel_assignments_item_id_panel_items FOREIGN KEY(item_id) REFERENCES panel_items (id)
+)
+
+CREATE INDEX ix_panel_assignments_judge ON panel_assignments (panel_id, person_id, round, position)
+
+CREATE TABLE panel_decisions (
+  id VARCHAR NOT NULL,
+  panel_id VARCHAR NOT NULL,
+  item_id VARCHAR NOT NULL,
+  number INTEGER NOT NULL,
+  kind VARCHAR NOT NULL,
+  answers JSON NOT NULL,
+  reason VARCHAR NOT NULL,
+  by VARCHAR NOT NULL,
+  at TIMESTAMP WITHOUT TIME ZONE NOT NULL,
+  CONSTRAINT pk_panel_decisions PRIMARY KEY (id),
+  CONSTRAINT uq_panel_decisions_item_id_number UNIQUE (item_id, number),
+  CONSTRAINT fk_panel_decisions_panel_id_panels FOREIGN KEY(panel_id) REFERENCES panels (id),
+  CONSTRAINT fk_panel_decisions_item_id_panel_items FOREIGN KEY(item_id) REFERENCES panel_items (id)
+)
+
+CREATE INDEX ix_panel_decisions_panel_id ON panel_decisions (panel_id)
+
+CREATE TABLE panel_hidden (
+  id VARCHAR NOT NULL,
+  panel_id VARCHAR NOT NULL,
+  item_id VARCHAR NOT NULL,
+  block INTEGER NOT NULL,
+  reason VARCHAR NOT NULL,
+  by VARCHAR NOT NULL,
+  at TIMESTAMP WITHOUT TIME ZONE NOT NULL,
+  CONSTRAINT pk_panel_hidden PRIMARY KEY (id),
+  CONSTRAINT uq_panel_hidden_item_id_block UNIQUE (item_id, block),
+  CONSTRAINT fk_panel_hidden_panel_id_panels FOREIGN KEY(panel_id) REFERENCES panels (id),
+  CONSTRAINT fk_panel_hidden_item_id_panel_items FOREIGN KEY(item_id) REFERENCES panel_items (id)
+)
+
+CREATE INDEX ix_panel_hidden_panel_id ON panel_hidden (panel_id)
+
+CREATE TABLE reading_decisions (
+  id VARCHAR NOT NULL,
+  campaign_id VARCHAR NOT NULL,
+  reading_pool_id VARCHAR NOT NULL,
+  sequence INTEGER NOT NULL,
+  verdict VARCHAR NOT NULL,
+  same_as VARCHAR NOT NULL,
+  why VARCHAR NOT NULL,
+  at TIMESTAMP WITHOUT TIME ZONE NOT NULL,
+  by VARCHAR NOT NULL,
+  CONSTRAINT pk_reading_decisions PRIMARY KEY (id),
+  CONSTRAINT uq_reading_decisions_reading_pool_id_sequence UNIQUE (reading_pool_id, sequence),
+  CONSTRAINT fk_reading_decisions_campaign_id_campaigns FOREIGN KEY(campaign_id) REFERENCES campaigns (id),
+  CONSTRAINT fk_reading_decisions_reading_pool_id_reading_pool FOREIGN KEY(reading_pool_id) REFERENCES reading_pool (id)
+)
+
+CREATE INDEX ix_reading_decisions_campaign_id ON reading_decisions (campaign_id)
+
+CREATE TABLE reading_runs (
+  id VARCHAR NOT NULL,
+  campaign_id VARCHAR NOT NULL,
+  reading_package_id VARCHAR NOT NULL,
+  reading_task_id VARCHAR NOT NULL,
+  side VARCHAR NOT NULL,
+  team_id VARCHAR,
+  whose VARCHAR NOT NULL,
+  label VARCHAR NOT NULL,
+  key VARCHAR NOT NULL,
+  made TIMESTAMP WITHOUT TIME ZONE NOT NULL,
+  person_id VARCHAR NOT NULL,
+  CONSTRAINT pk_reading_runs PRIMARY KEY (id),
+  CONSTRAINT uq_reading_runs_reading_task_id_whose_key UNIQUE (reading_task_id, whose, key),
+  CONSTRAINT fk_reading_runs_campaign_id_campaigns FOREIGN KEY(campaign_id) REFERENCES campaigns (id),
+  CONSTRAINT fk_reading_runs_reading_package_id_reading_packages FOREIGN KEY(reading_package_id) REFERENCES reading_packages (id),
+  CONSTRAINT fk_reading_runs_reading_task_id_reading_tasks FOREIGN KEY(reading_task_id) REFERENCES reading_tasks (id),
+  CONSTRAINT fk_reading_runs_team_id_teams FOREIGN KEY(team_id) REFERENCES teams (id)
+)
+
+CREATE INDEX ix_reading_runs_campaign_id ON reading_runs (campaign_id)
 
 CREATE TABLE receipts (
   id VARCHAR NOT NULL,
@@ -771,12 +1193,191 @@ CREATE TABLE adoptions (
 
 CREATE INDEX ix_adoptions_submission ON adoptions (submission_id, sequence)
 
+CREATE TABLE annotation_decisions (
+  id VARCHAR NOT NULL,
+  campaign_id VARCHAR NOT NULL,
+  annotation_document_id VARCHAR NOT NULL,
+  annotation_task_id VARCHAR NOT NULL,
+  generation INTEGER NOT NULL,
+  sequence INTEGER NOT NULL,
+  "case" VARCHAR NOT NULL,
+  verdict VARCHAR NOT NULL,
+  chosen VARCHAR NOT NULL,
+  code VARCHAR NOT NULL,
+  note VARCHAR NOT NULL,
+  events JSON NOT NULL,
+  at TIMESTAMP WITHOUT TIME ZONE NOT NULL,
+  by VARCHAR NOT NULL,
+  CONSTRAINT pk_annotation_decisions PRIMARY KEY (id),
+  CONSTRAINT fk_annotation_decisions_campaign_id_campaigns FOREIGN KEY(campaign_id) REFERENCES campaigns (id),
+  CONSTRAINT fk_annotation_decisions_annotation_document_id_annotati_ef12 FOREIGN KEY(annotation_document_id) REFERENCES annotation_documents (id),
+  CONSTRAINT fk_annotation_decisions_annotation_task_id_annotation_tasks FOREIGN KEY(annotation_task_id) REFERENCES annotation_tasks (id)
+)
+
+CREATE INDEX ix_annotation_decisions_campaign_id ON annotation_decisions (campaign_id)
+
+CREATE INDEX ix_annotation_decisions_case ON annotation_decisions (annotation_document_id, "case")
+
+CREATE TABLE annotation_events (
+  id VARCHAR NOT NULL,
+  campaign_id VARCHAR NOT NULL,
+  annotation_task_id VARCHAR NOT NULL,
+  generation INTEGER NOT NULL,
+  sequence INTEGER NOT NULL,
+  client_id VARCHAR NOT NULL,
+  kind VARCHAR NOT NULL,
+  data JSON NOT NULL,
+  at TIMESTAMP WITHOUT TIME ZONE NOT NULL,
+  CONSTRAINT pk_annotation_events PRIMARY KEY (id),
+  CONSTRAINT uq_annotation_events_annotation_task_id_generation_sequence UNIQUE (annotation_task_id, generation, sequence),
+  CONSTRAINT uq_annotation_events_annotation_task_id_generation_client_id UNIQUE (annotation_task_id, generation, client_id),
+  CONSTRAINT fk_annotation_events_campaign_id_campaigns FOREIGN KEY(campaign_id) REFERENCES campaigns (id),
+  CONSTRAINT fk_annotation_events_annotation_task_id_annotation_tasks FOREIGN KEY(annotation_task_id) REFERENCES annotation_tasks (id)
+)
+
+CREATE INDEX ix_annotation_events_campaign_id ON annotation_events (campaign_id)
+
+CREATE TABLE judgements (
+  id VARCHAR NOT NULL,
+  panel_id VARCHAR NOT NULL,
+  assignment_id VARCHAR NOT NULL,
+  item_id VARCHAR NOT NULL,
+  person_id VARCHAR NOT NULL,
+  number INTEGER NOT NULL,
+  key VARCHAR NOT NULL,
+  answers JSON NOT NULL,
+  flags JSON NOT NULL,
+  seconds DOUBLE PRECISION NOT NULL,
+  scheme_version INTEGER NOT NULL,
+  at TIMESTAMP WITHOUT TIME ZONE NOT NULL,
+  CONSTRAINT pk_judgements PRIMARY KEY (id),
+  CONSTRAINT uq_judgements_assignment_id_number UNIQUE (assignment_id, number),
+  CONSTRAINT uq_judgements_panel_id_person_id_key UNIQUE (panel_id, person_id, key),
+  CONSTRAINT fk_judgements_panel_id_panels FOREIGN KEY(panel_id) REFERENCES panels (id),
+  CONSTRAINT fk_judgements_assignment_id_panel_assignments FOREIGN KEY(assignment_id) REFERENCES panel_assignments (id),
+  CONSTRAINT fk_judgements_item_id_panel_items FOREIGN KEY(item_id) REFERENCES panel_items (id)
+)
+
+CREATE INDEX ix_judgements_item ON judgements (item_id)
+
+CREATE TABLE reading_marks (
+  id VARCHAR NOT NULL,
+  campaign_id VARCHAR NOT NULL,
+  reading_run_id VARCHAR NOT NULL,
+  query VARCHAR NOT NULL,
+  document VARCHAR NOT NULL,
+  state VARCHAR NOT NULL,
+  at TIMESTAMP WITHOUT TIME ZONE NOT NULL,
+  CONSTRAINT pk_reading_marks PRIMARY KEY (id),
+  CONSTRAINT uq_reading_marks_reading_run_id_query_document UNIQUE (reading_run_id, query, document),
+  CONSTRAINT fk_reading_marks_campaign_id_campaigns FOREIGN KEY(campaign_id) REFERENCES campaigns (id),
+  CONSTRAINT fk_reading_marks_reading_run_id_reading_runs FOREIGN KEY(reading_run_id) REFERENCES reading_runs (id)
+)
+
+CREATE INDEX ix_reading_marks_campaign_id ON reading_marks (campaign_id)
+
+CREATE TABLE reading_scores (
+  key VARCHAR NOT NULL,
+  campaign_id VARCHAR NOT NULL,
+  reading_run_id VARCHAR NOT NULL,
+  gold VARCHAR NOT NULL,
+  digest VARCHAR NOT NULL,
+  "primary" DOUBLE PRECISION,
+  at TIMESTAMP WITHOUT TIME ZONE NOT NULL,
+  CONSTRAINT pk_reading_scores PRIMARY KEY (key),
+  CONSTRAINT fk_reading_scores_campaign_id_campaigns FOREIGN KEY(campaign_id) REFERENCES campaigns (id),
+  CONSTRAINT fk_reading_scores_reading_run_id_reading_runs FOREIGN KEY(reading_run_id) REFERENCES reading_runs (id)
+)
+
+CREATE INDEX ix_reading_scores_campaign_id ON reading_scores (campaign_id)
+
+CREATE INDEX ix_reading_scores_reading_run_id ON reading_scores (reading_run_id)
+
+CREATE TABLE reading_uploads (
+  id VARCHAR NOT NULL,
+  campaign_id VARCHAR NOT NULL,
+  reading_run_id VARCHAR NOT NULL,
+  key VARCHAR NOT NULL,
+  digest VARCHAR NOT NULL,
+  media VARCHAR NOT NULL,
+  taken INTEGER NOT NULL,
+  problems JSON NOT NULL,
+  counted INTEGER NOT NULL,
+  at TIMESTAMP WITHOUT TIME ZONE NOT NULL,
+  person_id VARCHAR NOT NULL,
+  CONSTRAINT pk_reading_uploads PRIMARY KEY (id),
+  CONSTRAINT uq_reading_uploads_reading_run_id_key UNIQUE (reading_run_id, key),
+  CONSTRAINT fk_reading_uploads_campaign_id_campaigns FOREIGN KEY(campaign_id) REFERENCES campaigns (id),
+  CONSTRAINT fk_reading_uploads_reading_run_id_reading_runs FOREIGN KEY(reading_run_id) REFERENCES reading_runs (id)
+)
+
+CREATE INDEX ix_reading_uploads_campaign_id ON reading_uploads (campaign_id)
+
+CREATE TABLE reading_answers (
+  id VARCHAR NOT NULL,
+  campaign_id VARCHAR NOT NULL,
+  reading_run_id VARCHAR NOT NULL,
+  reading_upload_id VARCHAR,
+  reading_pool_id VARCHAR NOT NULL,
+  sequence INTEGER NOT NULL,
+  line INTEGER NOT NULL,
+  kind VARCHAR NOT NULL,
+  provenance JSON NOT NULL,
+  withdraws VARCHAR,
+  at TIMESTAMP WITHOUT TIME ZONE NOT NULL,
+  CONSTRAINT pk_reading_answers PRIMARY KEY (id),
+  CONSTRAINT fk_reading_answers_campaign_id_campaigns FOREIGN KEY(campaign_id) REFERENCES campaigns (id),
+  CONSTRAINT fk_reading_answers_reading_run_id_reading_runs FOREIGN KEY(reading_run_id) REFERENCES reading_runs (id),
+  CONSTRAINT fk_reading_answers_reading_upload_id_reading_uploads FOREIGN KEY(reading_upload_id) REFERENCES reading_uploads (id),
+  CONSTRAINT fk_reading_answers_reading_pool_id_reading_pool FOREIGN KEY(reading_pool_id) REFERENCES reading_pool (id)
+)
+
+CREATE INDEX ix_reading_answers_campaign_id ON reading_answers (campaign_id)
+
+CREATE INDEX ix_reading_answers_reading_pool_id ON reading_answers (reading_pool_id)
+
+CREATE INDEX ix_reading_answers_run ON reading_answers (reading_run_id, sequence)
+
 CREATE OR REPLACE FUNCTION basanite_refuse() RETURNS trigger LANGUAGE plpgsql AS
 $$ BEGIN RAISE EXCEPTION '% is kept for ever: % refused', TG_TABLE_NAME, TG_OP; END $$
 
 CREATE OR REPLACE TRIGGER adoptions_no_update BEFORE UPDATE ON "adoptions" FOR EACH ROW EXECUTE FUNCTION basanite_refuse()
 
+CREATE OR REPLACE TRIGGER annotation_configs_no_update BEFORE UPDATE ON "annotation_configs" FOR EACH ROW EXECUTE FUNCTION basanite_refuse()
+
+CREATE OR REPLACE TRIGGER annotation_decisions_no_update BEFORE UPDATE ON "annotation_decisions" FOR EACH ROW EXECUTE FUNCTION basanite_refuse()
+
+CREATE OR REPLACE TRIGGER annotation_documents_no_update BEFORE UPDATE ON "annotation_documents" FOR EACH ROW EXECUTE FUNCTION basanite_refuse()
+
+CREATE OR REPLACE TRIGGER annotation_events_no_update BEFORE UPDATE ON "annotation_events" FOR EACH ROW EXECUTE FUNCTION basanite_refuse()
+
 CREATE OR REPLACE TRIGGER events_no_update BEFORE UPDATE ON "events" FOR EACH ROW EXECUTE FUNCTION basanite_refuse()
+
+CREATE OR REPLACE TRIGGER judgements_no_update BEFORE UPDATE ON "judgements" FOR EACH ROW EXECUTE FUNCTION basanite_refuse()
+
+CREATE OR REPLACE TRIGGER panel_consents_no_update BEFORE UPDATE ON "panel_consents" FOR EACH ROW EXECUTE FUNCTION basanite_refuse()
+
+CREATE OR REPLACE TRIGGER panel_decisions_no_update BEFORE UPDATE ON "panel_decisions" FOR EACH ROW EXECUTE FUNCTION basanite_refuse()
+
+CREATE OR REPLACE TRIGGER panel_hidden_no_update BEFORE UPDATE ON "panel_hidden" FOR EACH ROW EXECUTE FUNCTION basanite_refuse()
+
+CREATE OR REPLACE TRIGGER panel_images_no_update BEFORE UPDATE ON "panel_images" FOR EACH ROW EXECUTE FUNCTION basanite_refuse()
+
+CREATE OR REPLACE TRIGGER panel_round_ends_no_update BEFORE UPDATE ON "panel_round_ends" FOR EACH ROW EXECUTE FUNCTION basanite_refuse()
+
+CREATE OR REPLACE TRIGGER panel_schemes_no_update BEFORE UPDATE ON "panel_schemes" FOR EACH ROW EXECUTE FUNCTION basanite_refuse()
+
+CREATE OR REPLACE TRIGGER reading_answers_no_update BEFORE UPDATE ON "reading_answers" FOR EACH ROW EXECUTE FUNCTION basanite_refuse()
+
+CREATE OR REPLACE TRIGGER reading_decisions_no_update BEFORE UPDATE ON "reading_decisions" FOR EACH ROW EXECUTE FUNCTION basanite_refuse()
+
+CREATE OR REPLACE TRIGGER reading_pool_no_update BEFORE UPDATE ON "reading_pool" FOR EACH ROW EXECUTE FUNCTION basanite_refuse()
+
+CREATE OR REPLACE TRIGGER reading_scores_no_update BEFORE UPDATE ON "reading_scores" FOR EACH ROW EXECUTE FUNCTION basanite_refuse()
+
+CREATE OR REPLACE TRIGGER reading_searches_no_update BEFORE UPDATE ON "reading_searches" FOR EACH ROW EXECUTE FUNCTION basanite_refuse()
+
+CREATE OR REPLACE TRIGGER reading_uploads_no_update BEFORE UPDATE ON "reading_uploads" FOR EACH ROW EXECUTE FUNCTION basanite_refuse()
 
 CREATE OR REPLACE TRIGGER receipts_no_update BEFORE UPDATE ON "receipts" FOR EACH ROW EXECUTE FUNCTION basanite_refuse()
 
@@ -786,9 +1387,77 @@ CREATE OR REPLACE TRIGGER adoptions_no_delete BEFORE DELETE ON "adoptions" FOR E
 
 CREATE OR REPLACE TRIGGER adoptions_no_truncate BEFORE TRUNCATE ON "adoptions" FOR EACH STATEMENT EXECUTE FUNCTION basanite_refuse()
 
+CREATE OR REPLACE TRIGGER annotation_configs_no_delete BEFORE DELETE ON "annotation_configs" FOR EACH ROW EXECUTE FUNCTION basanite_refuse()
+
+CREATE OR REPLACE TRIGGER annotation_configs_no_truncate BEFORE TRUNCATE ON "annotation_configs" FOR EACH STATEMENT EXECUTE FUNCTION basanite_refuse()
+
+CREATE OR REPLACE TRIGGER annotation_decisions_no_delete BEFORE DELETE ON "annotation_decisions" FOR EACH ROW EXECUTE FUNCTION basanite_refuse()
+
+CREATE OR REPLACE TRIGGER annotation_decisions_no_truncate BEFORE TRUNCATE ON "annotation_decisions" FOR EACH STATEMENT EXECUTE FUNCTION basanite_refuse()
+
+CREATE OR REPLACE TRIGGER annotation_documents_no_delete BEFORE DELETE ON "annotation_documents" FOR EACH ROW EXECUTE FUNCTION basanite_refuse()
+
+CREATE OR REPLACE TRIGGER annotation_documents_no_truncate BEFORE TRUNCATE ON "annotation_documents" FOR EACH STATEMENT EXECUTE FUNCTION basanite_refuse()
+
+CREATE OR REPLACE TRIGGER annotation_events_no_delete BEFORE DELETE ON "annotation_events" FOR EACH ROW EXECUTE FUNCTION basanite_refuse()
+
+CREATE OR REPLACE TRIGGER annotation_events_no_truncate BEFORE TRUNCATE ON "annotation_events" FOR EACH STATEMENT EXECUTE FUNCTION basanite_refuse()
+
 CREATE OR REPLACE TRIGGER events_no_delete BEFORE DELETE ON "events" FOR EACH ROW EXECUTE FUNCTION basanite_refuse()
 
 CREATE OR REPLACE TRIGGER events_no_truncate BEFORE TRUNCATE ON "events" FOR EACH STATEMENT EXECUTE FUNCTION basanite_refuse()
+
+CREATE OR REPLACE TRIGGER judgements_no_delete BEFORE DELETE ON "judgements" FOR EACH ROW EXECUTE FUNCTION basanite_refuse()
+
+CREATE OR REPLACE TRIGGER judgements_no_truncate BEFORE TRUNCATE ON "judgements" FOR EACH STATEMENT EXECUTE FUNCTION basanite_refuse()
+
+CREATE OR REPLACE TRIGGER panel_consents_no_delete BEFORE DELETE ON "panel_consents" FOR EACH ROW EXECUTE FUNCTION basanite_refuse()
+
+CREATE OR REPLACE TRIGGER panel_consents_no_truncate BEFORE TRUNCATE ON "panel_consents" FOR EACH STATEMENT EXECUTE FUNCTION basanite_refuse()
+
+CREATE OR REPLACE TRIGGER panel_decisions_no_delete BEFORE DELETE ON "panel_decisions" FOR EACH ROW EXECUTE FUNCTION basanite_refuse()
+
+CREATE OR REPLACE TRIGGER panel_decisions_no_truncate BEFORE TRUNCATE ON "panel_decisions" FOR EACH STATEMENT EXECUTE FUNCTION basanite_refuse()
+
+CREATE OR REPLACE TRIGGER panel_hidden_no_delete BEFORE DELETE ON "panel_hidden" FOR EACH ROW EXECUTE FUNCTION basanite_refuse()
+
+CREATE OR REPLACE TRIGGER panel_hidden_no_truncate BEFORE TRUNCATE ON "panel_hidden" FOR EACH STATEMENT EXECUTE FUNCTION basanite_refuse()
+
+CREATE OR REPLACE TRIGGER panel_images_no_delete BEFORE DELETE ON "panel_images" FOR EACH ROW EXECUTE FUNCTION basanite_refuse()
+
+CREATE OR REPLACE TRIGGER panel_images_no_truncate BEFORE TRUNCATE ON "panel_images" FOR EACH STATEMENT EXECUTE FUNCTION basanite_refuse()
+
+CREATE OR REPLACE TRIGGER panel_round_ends_no_delete BEFORE DELETE ON "panel_round_ends" FOR EACH ROW EXECUTE FUNCTION basanite_refuse()
+
+CREATE OR REPLACE TRIGGER panel_round_ends_no_truncate BEFORE TRUNCATE ON "panel_round_ends" FOR EACH STATEMENT EXECUTE FUNCTION basanite_refuse()
+
+CREATE OR REPLACE TRIGGER panel_schemes_no_delete BEFORE DELETE ON "panel_schemes" FOR EACH ROW EXECUTE FUNCTION basanite_refuse()
+
+CREATE OR REPLACE TRIGGER panel_schemes_no_truncate BEFORE TRUNCATE ON "panel_schemes" FOR EACH STATEMENT EXECUTE FUNCTION basanite_refuse()
+
+CREATE OR REPLACE TRIGGER reading_answers_no_delete BEFORE DELETE ON "reading_answers" FOR EACH ROW EXECUTE FUNCTION basanite_refuse()
+
+CREATE OR REPLACE TRIGGER reading_answers_no_truncate BEFORE TRUNCATE ON "reading_answers" FOR EACH STATEMENT EXECUTE FUNCTION basanite_refuse()
+
+CREATE OR REPLACE TRIGGER reading_decisions_no_delete BEFORE DELETE ON "reading_decisions" FOR EACH ROW EXECUTE FUNCTION basanite_refuse()
+
+CREATE OR REPLACE TRIGGER reading_decisions_no_truncate BEFORE TRUNCATE ON "reading_decisions" FOR EACH STATEMENT EXECUTE FUNCTION basanite_refuse()
+
+CREATE OR REPLACE TRIGGER reading_pool_no_delete BEFORE DELETE ON "reading_pool" FOR EACH ROW EXECUTE FUNCTION basanite_refuse()
+
+CREATE OR REPLACE TRIGGER reading_pool_no_truncate BEFORE TRUNCATE ON "reading_pool" FOR EACH STATEMENT EXECUTE FUNCTION basanite_refuse()
+
+CREATE OR REPLACE TRIGGER reading_scores_no_delete BEFORE DELETE ON "reading_scores" FOR EACH ROW EXECUTE FUNCTION basanite_refuse()
+
+CREATE OR REPLACE TRIGGER reading_scores_no_truncate BEFORE TRUNCATE ON "reading_scores" FOR EACH STATEMENT EXECUTE FUNCTION basanite_refuse()
+
+CREATE OR REPLACE TRIGGER reading_searches_no_delete BEFORE DELETE ON "reading_searches" FOR EACH ROW EXECUTE FUNCTION basanite_refuse()
+
+CREATE OR REPLACE TRIGGER reading_searches_no_truncate BEFORE TRUNCATE ON "reading_searches" FOR EACH STATEMENT EXECUTE FUNCTION basanite_refuse()
+
+CREATE OR REPLACE TRIGGER reading_uploads_no_delete BEFORE DELETE ON "reading_uploads" FOR EACH ROW EXECUTE FUNCTION basanite_refuse()
+
+CREATE OR REPLACE TRIGGER reading_uploads_no_truncate BEFORE TRUNCATE ON "reading_uploads" FOR EACH STATEMENT EXECUTE FUNCTION basanite_refuse()
 
 CREATE OR REPLACE TRIGGER receipts_no_delete BEFORE DELETE ON "receipts" FOR EACH ROW EXECUTE FUNCTION basanite_refuse()
 
@@ -798,6 +1467,14 @@ CREATE OR REPLACE TRIGGER results_no_delete BEFORE DELETE ON "results" FOR EACH 
 
 CREATE OR REPLACE TRIGGER results_no_truncate BEFORE TRUNCATE ON "results" FOR EACH STATEMENT EXECUTE FUNCTION basanite_refuse()
 
+CREATE OR REPLACE TRIGGER annotation_projects_no_delete BEFORE DELETE ON "annotation_projects" FOR EACH ROW EXECUTE FUNCTION basanite_refuse()
+
+CREATE OR REPLACE TRIGGER annotation_projects_no_truncate BEFORE TRUNCATE ON "annotation_projects" FOR EACH STATEMENT EXECUTE FUNCTION basanite_refuse()
+
+CREATE OR REPLACE TRIGGER annotation_tasks_no_delete BEFORE DELETE ON "annotation_tasks" FOR EACH ROW EXECUTE FUNCTION basanite_refuse()
+
+CREATE OR REPLACE TRIGGER annotation_tasks_no_truncate BEFORE TRUNCATE ON "annotation_tasks" FOR EACH STATEMENT EXECUTE FUNCTION basanite_refuse()
+
 CREATE OR REPLACE TRIGGER appeals_no_delete BEFORE DELETE ON "appeals" FOR EACH ROW EXECUTE FUNCTION basanite_refuse()
 
 CREATE OR REPLACE TRIGGER appeals_no_truncate BEFORE TRUNCATE ON "appeals" FOR EACH STATEMENT EXECUTE FUNCTION basanite_refuse()
@@ -805,6 +1482,10 @@ CREATE OR REPLACE TRIGGER appeals_no_truncate BEFORE TRUNCATE ON "appeals" FOR E
 CREATE OR REPLACE TRIGGER charges_no_delete BEFORE DELETE ON "charges" FOR EACH ROW EXECUTE FUNCTION basanite_refuse()
 
 CREATE OR REPLACE TRIGGER charges_no_truncate BEFORE TRUNCATE ON "charges" FOR EACH STATEMENT EXECUTE FUNCTION basanite_refuse()
+
+CREATE OR REPLACE TRIGGER crowd_batches_no_delete BEFORE DELETE ON "crowd_batches" FOR EACH ROW EXECUTE FUNCTION basanite_refuse()
+
+CREATE OR REPLACE TRIGGER crowd_batches_no_truncate BEFORE TRUNCATE ON "crowd_batches" FOR EACH STATEMENT EXECUTE FUNCTION basanite_refuse()
 
 CREATE OR REPLACE TRIGGER deviations_no_delete BEFORE DELETE ON "deviations" FOR EACH ROW EXECUTE FUNCTION basanite_refuse()
 
@@ -818,9 +1499,45 @@ CREATE OR REPLACE TRIGGER freezes_no_delete BEFORE DELETE ON "freezes" FOR EACH 
 
 CREATE OR REPLACE TRIGGER freezes_no_truncate BEFORE TRUNCATE ON "freezes" FOR EACH STATEMENT EXECUTE FUNCTION basanite_refuse()
 
+CREATE OR REPLACE TRIGGER panel_assignments_no_delete BEFORE DELETE ON "panel_assignments" FOR EACH ROW EXECUTE FUNCTION basanite_refuse()
+
+CREATE OR REPLACE TRIGGER panel_assignments_no_truncate BEFORE TRUNCATE ON "panel_assignments" FOR EACH STATEMENT EXECUTE FUNCTION basanite_refuse()
+
+CREATE OR REPLACE TRIGGER panel_items_no_delete BEFORE DELETE ON "panel_items" FOR EACH ROW EXECUTE FUNCTION basanite_refuse()
+
+CREATE OR REPLACE TRIGGER panel_items_no_truncate BEFORE TRUNCATE ON "panel_items" FOR EACH STATEMENT EXECUTE FUNCTION basanite_refuse()
+
+CREATE OR REPLACE TRIGGER panel_seats_no_delete BEFORE DELETE ON "panel_seats" FOR EACH ROW EXECUTE FUNCTION basanite_refuse()
+
+CREATE OR REPLACE TRIGGER panel_seats_no_truncate BEFORE TRUNCATE ON "panel_seats" FOR EACH STATEMENT EXECUTE FUNCTION basanite_refuse()
+
+CREATE OR REPLACE TRIGGER panels_no_delete BEFORE DELETE ON "panels" FOR EACH ROW EXECUTE FUNCTION basanite_refuse()
+
+CREATE OR REPLACE TRIGGER panels_no_truncate BEFORE TRUNCATE ON "panels" FOR EACH STATEMENT EXECUTE FUNCTION basanite_refuse()
+
 CREATE OR REPLACE TRIGGER plans_no_delete BEFORE DELETE ON "plans" FOR EACH ROW EXECUTE FUNCTION basanite_refuse()
 
 CREATE OR REPLACE TRIGGER plans_no_truncate BEFORE TRUNCATE ON "plans" FOR EACH STATEMENT EXECUTE FUNCTION basanite_refuse()
+
+CREATE OR REPLACE TRIGGER reading_golds_no_delete BEFORE DELETE ON "reading_golds" FOR EACH ROW EXECUTE FUNCTION basanite_refuse()
+
+CREATE OR REPLACE TRIGGER reading_golds_no_truncate BEFORE TRUNCATE ON "reading_golds" FOR EACH STATEMENT EXECUTE FUNCTION basanite_refuse()
+
+CREATE OR REPLACE TRIGGER reading_marks_no_delete BEFORE DELETE ON "reading_marks" FOR EACH ROW EXECUTE FUNCTION basanite_refuse()
+
+CREATE OR REPLACE TRIGGER reading_marks_no_truncate BEFORE TRUNCATE ON "reading_marks" FOR EACH STATEMENT EXECUTE FUNCTION basanite_refuse()
+
+CREATE OR REPLACE TRIGGER reading_packages_no_delete BEFORE DELETE ON "reading_packages" FOR EACH ROW EXECUTE FUNCTION basanite_refuse()
+
+CREATE OR REPLACE TRIGGER reading_packages_no_truncate BEFORE TRUNCATE ON "reading_packages" FOR EACH STATEMENT EXECUTE FUNCTION basanite_refuse()
+
+CREATE OR REPLACE TRIGGER reading_runs_no_delete BEFORE DELETE ON "reading_runs" FOR EACH ROW EXECUTE FUNCTION basanite_refuse()
+
+CREATE OR REPLACE TRIGGER reading_runs_no_truncate BEFORE TRUNCATE ON "reading_runs" FOR EACH STATEMENT EXECUTE FUNCTION basanite_refuse()
+
+CREATE OR REPLACE TRIGGER reading_tasks_no_delete BEFORE DELETE ON "reading_tasks" FOR EACH ROW EXECUTE FUNCTION basanite_refuse()
+
+CREATE OR REPLACE TRIGGER reading_tasks_no_truncate BEFORE TRUNCATE ON "reading_tasks" FOR EACH STATEMENT EXECUTE FUNCTION basanite_refuse()
 
 CREATE OR REPLACE TRIGGER references_no_delete BEFORE DELETE ON "references" FOR EACH ROW EXECUTE FUNCTION basanite_refuse()
 

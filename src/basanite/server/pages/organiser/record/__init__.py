@@ -1,5 +1,5 @@
-"""Organisers' pages about the record: the log, the export, and how judging goes."""
+"""Organisers' pages about the record: the log and the export."""
 
-from basanite.server.pages.organiser.record import audit, export, judging
+from basanite.server.pages.organiser.record import audit, export
 
-ROUTERS = tuple(page.ROUTER for page in (audit, export, judging))
+ROUTERS = tuple(page.ROUTER for page in (audit, export))

@@ -1,0 +1,277 @@
+"""Scores of reading runs: computed in the child, kept once under the key of all that went in, shown by the policy.
+
+Practice is shown in full. A formal run shows what the feedback of its window allows, and nothing before that (M68).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+import basanite
+from basanite.campaign.answering import golds
+from basanite.campaign.answering.corpus import corpus
+from basanite.campaign.answering.golds import Version
+from basanite.campaign.answering.packages import whole, without_sealed
+from basanite.campaign.answering.people import human_records
+from basanite.campaign.answering.pool import system_of
+from basanite.campaign.answering.running import Order, told, worked
+from basanite.campaign.answering.runs import answers, as_record
+from basanite.campaign.answering.tasks import window_of
+from basanite.campaign.jobs.material import SEEDS, window_settings
+from basanite.campaign.jobs.running import Given
+from basanite.campaign.model.policy import Sight, SubmissionFacts, shown, sight
+from basanite.campaign.model.refusals import refused
+from basanite.campaign.model.viewer import Viewer
+from basanite.campaign.office import Office
+from basanite.campaign.organising import plans
+from basanite.campaign.results.facts import releases
+from basanite.campaign.results.provenance import without_seed
+from basanite.campaign.store.tables import ReadingGold, ReadingPackage, ReadingRun, ReadingScore, ReadingTaskRow
+from basanite.reports import json_output
+
+
+@dataclass(frozen=True)
+class Scored:
+    """What somebody may see of a run's score."""
+
+    run: str
+    level: str
+    gold: str
+    answers: int
+    result: Mapping[str, Any] | None
+
+
+@dataclass(frozen=True)
+class Ready:
+    """Everything that a score depends on."""
+
+    run: ReadingRun
+    package: ReadingPackage
+    task: ReadingTaskRow
+    version: Version
+    versions: tuple[Version, ...]
+    answers: bytes
+    human: bytes
+    count: int
+    data: dict[str, Any]
+
+    @property
+    def key(self) -> str:
+        """The name of the score."""
+        parts = [
+            self.run.id,
+            self.package.digest,
+            [[one.name, one.digest] for one in self.versions],
+            hashlib.sha256(self.answers).hexdigest(),
+            hashlib.sha256(self.human).hexdigest(),
+            {name: str(value) for name, value in self.data.items()},
+            basanite.__version__,
+        ]
+        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+def ready(session: Session, office: Office, run: ReadingRun, gold: str = "") -> Ready:
+    """What a run is scored with: a version of the gold by name, or the one that holds."""
+    package = session.get_one(ReadingPackage, run.reading_package_id)
+    task = session.get_one(ReadingTaskRow, run.reading_task_id)
+    every = golds.versions(session, office, package)
+    held = [one for one in every if one.state == "active"]
+    chosen = next((one for one in every if one.name == gold), None) if gold else (held[-1] if held else None)
+    if chosen is None:
+        known = ", ".join(one.name for one in held) or "none"
+        raise refused("R-17", "there is no such version of the gold", f"use one of {known}", status=404)
+    upto = tuple(one for one in every if one.state == "active" or one == chosen)
+    found = answers(session, run)
+    lines = "".join(_line(as_record(*pair)) for pair in found)
+    people = "" if task.mode == "practice" else "".join(map(_line, human_records(session, package.id)))
+    data = _data(session, office, task, package, run, chosen.name)
+    return Ready(run, package, task, chosen, upto, lines.encode(), people.encode(), len(found), data)
+
+
+def _line(record: Mapping[str, Any]) -> str:
+    return json.dumps(record, ensure_ascii=False, sort_keys=True) + "\n"
+
+
+def _data(
+    session: Session, office: Office, task: ReadingTaskRow, package: ReadingPackage, run: ReadingRun, gold: str
+) -> dict[str, Any]:
+    campaign = plans.current(session, task.campaign_id).campaign
+    window = window_of(session, task) if task.mode == "formal" else None
+    settings = window_settings(window, "reading") if window is not None else {}
+    draws = settings.pop("draws", None)
+    secret = int.from_bytes(office.vault.secret(SEEDS, task.campaign_id), "big")
+    queries = corpus(office, package).queries
+    return {
+        "part": task.part,
+        "gold": gold,
+        "settings": {**settings, **({"phase": task.choice["phase"]} if task.choice.get("phase") else {})},
+        "draws": draws,
+        "seed": secret if campaign.sealed and window is not None else 0,
+        "system": system_of(run),
+        "generated": [name for name in task.queries if name in queries and queries[name].generated],
+    }
+
+
+def compute(office: Office, wanted: Ready) -> str:
+    """Score a run unless the same was scored before; gives the digest of the result."""
+    with office.reading() as session:
+        known = session.get(ReadingScore, wanted.key)
+    if known is not None:
+        return known.digest
+    with _laid(office, wanted) as order, worked(office, order) as outcome:
+        stored = office.files.take(outcome.out / "result.json")
+        result = told(outcome, "result.json")
+    with office.writing() as session:
+        if session.get(ReadingScore, wanted.key) is None:
+            session.add(_row(office, wanted, stored.digest, result))
+    return stored.digest
+
+
+def _row(office: Office, wanted: Ready, digest: str, result: Mapping[str, Any]) -> ReadingScore:
+    return ReadingScore(
+        key=wanted.key,
+        campaign_id=wanted.run.campaign_id,
+        reading_run_id=wanted.run.id,
+        gold=wanted.version.name,
+        digest=digest,
+        primary=result["values"].get(result["primary"], {}).get("value"),
+        at=office.clock(),
+    )
+
+
+@contextmanager
+def _laid(office: Office, wanted: Ready) -> Iterator[Order]:
+    """The files of a scoring: practice is scored with what is open alone."""
+    practice = wanted.task.mode == "practice"
+    content = {"answers": wanted.answers, **({"human": wanted.human} if wanted.human else {})}
+    for one in wanted.versions:
+        if one.digest:
+            content[f"gold_{one.name}"] = _gold(office, wanted, one.digest, sealed=not practice)
+    files = {"package": without_sealed(office, wanted.package) if practice else whole(office, wanted.package)}
+    with tempfile.TemporaryDirectory(dir=_scratch(office)) as name:
+        for role, data in content.items():
+            path = Path(name) / f"{role}.ndjson"
+            path.write_bytes(data)
+            files[role] = Given(path.name, path)
+        yield Order("score", files, wanted.data, sealed=not practice, patient=True)
+
+
+def _gold(office: Office, wanted: Ready, digest: str, *, sealed: bool) -> bytes:
+    """A version of the gold; where nothing sealed may be used, only its lines about open documents."""
+    content = office.sealed.read(digest)
+    if sealed:
+        return content
+    texts = corpus(office, wanted.package)
+    open_ = {one.name for one in texts.documents.values() if one.part not in texts.sealed}
+    kept = [line for line in content.split(b"\n") if line and json.loads(line)["document"] in open_]
+    return b"".join(line + b"\n" for line in kept)
+
+
+def _scratch(office: Office) -> Path:
+    folder = office.sealed.folder / "fresh"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def see(office: Office, who: Viewer, run: ReadingRun, gold: str = "") -> Scored:
+    """The score of a run as far as this viewer may see it; for the edge: nothing that is hidden is even computed."""
+    with office.reading() as session:
+        seen = _sight(session, office, who, run)
+        if seen is not None and seen.level == "none":
+            count = len(answers(session, run))
+            return Scored(run.id, "none", "", count, None)
+        wanted = ready(session, office, run, gold if seen is None or seen.level == "full" or who.staff else "")
+        if wanted.version.state != "active" and not who.staff:
+            raise refused("R-17", "there is no such version of the gold", "leave `gold` out", status=404)
+        sealed = plans.current(session, run.campaign_id).campaign.sealed
+    result = json.loads(office.files.read(compute(office, wanted)))
+    if seen is None:
+        return Scored(run.id, "full", wanted.version.name, wanted.count, json_output.plain(result))
+    data = shown(result, seen)
+    kept = data if who.staff or not sealed else without_seed(data)
+    return Scored(run.id, seen.level, wanted.version.name, wanted.count, kept)
+
+
+def _sight(session: Session, office: Office, who: Viewer, run: ReadingRun) -> Sight | None:
+    """What the release policy lets through of a formal run; None for practice, which hides nothing."""
+    task = session.get_one(ReadingTaskRow, run.reading_task_id)
+    window = window_of(session, task) if task.mode == "formal" else None
+    if window is None:
+        return None
+    plan = plans.current(session, run.campaign_id)
+    facts = SubmissionFacts(team=run.team_id or "", task="reading", type="primary")
+    given = releases(session, run.campaign_id).get(window.id, {})
+    return sight(who, plan.campaign, window, facts, given, plans.now(office, plan.row))
+
+
+@dataclass(frozen=True)
+class Change:
+    """What a new version of the gold would do to one run."""
+
+    run: ReadingRun
+    before: Mapping[str, Any] | None
+    after: Mapping[str, Any] | None
+
+
+def touched(session: Session, package_id: str) -> tuple[ReadingRun, ...]:
+    """The formal runs of machines that a version of the gold is about."""
+    question = (
+        select(ReadingRun)
+        .join(ReadingTaskRow)
+        .where(
+            ReadingRun.reading_package_id == package_id, ReadingRun.side == "machine", ReadingTaskRow.mode == "formal"
+        )
+    )
+    return tuple(session.scalars(question.order_by(ReadingRun.made, ReadingRun.id)))
+
+
+def changes(session: Session, office: Office, row: ReadingGold) -> tuple[Change, ...]:
+    """Every run before and after a version; what is not computed yet is empty."""
+    package = session.get_one(ReadingPackage, row.reading_package_id)
+    name = f"v{row.number}"
+    every = [one.name for one in golds.versions(session, office, package) if one.state == "active" and one.name != name]
+    found = []
+    for run in touched(session, package.id):
+        old = _computed(session, office, ready(session, office, run, every[-1])) if every else None
+        new = None if row.state == "refused" else _computed(session, office, ready(session, office, run, name))
+        found.append(Change(run, old, new))
+    return tuple(found)
+
+
+def _computed(session: Session, office: Office, wanted: Ready) -> Mapping[str, Any] | None:
+    known = session.get(ReadingScore, wanted.key)
+    if known is None:
+        return None
+    result: Mapping[str, Any] = json.loads(office.files.read(known.digest))
+    return result
+
+
+def score_due(office: Office) -> int:
+    """Score every run against versions that are being previewed: a worker's duty, done twice it changes nothing."""
+    with office.reading() as session:
+        proposed = session.scalars(select(ReadingGold).where(ReadingGold.state == "proposed")).all()
+        wanted = [one for row in proposed for one in _due(session, office, row)]
+    for one in wanted:
+        compute(office, one)
+    return len(wanted)
+
+
+def _due(session: Session, office: Office, row: ReadingGold) -> Iterator[Ready]:
+    package = session.get_one(ReadingPackage, row.reading_package_id)
+    held = golds.newest(session, office, package)
+    names = [f"v{row.number}", *([held.name] if held else [])]
+    for run in touched(session, row.reading_package_id):
+        for name in names:
+            one = ready(session, office, run, name)
+            if session.get(ReadingScore, one.key) is None:
+                yield one

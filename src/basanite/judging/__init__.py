@@ -1,0 +1,1 @@
+"""Judging by people: schemes, items, rounds, and the files that judgements become; no database and no dice."""

@@ -1,0 +1,169 @@
+"""Appraise: the scores of direct assessment and error span annotation as that tool exports them, in and out (R-29).
+
+A line has no header: judge, system, segment, TGT or BAD (a control item), source and target language, score, document,
+True for the score of a whole document, then, where errors are marked, a list of spans as JSON, then the start and the
+end in seconds. Spans count characters, and `end_i` is the last one of the span.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from basanite.formats.foreign.losses import Losses
+from basanite.judging.combining.files import Made, plain, table
+from basanite.judging.combining.translation.segments import CONTROL, REAL, Segment, Span, segments_of
+from basanite.judging.items import Item
+from basanite.judging.judgements import Judged
+from basanite.judging.schemes.model import Scheme
+from basanite.problems import Findings, Problem, shortened
+
+RULE = "R-29"
+WITHOUT_SPANS, WITH_SPANS = 11, 12
+MISSING = "missing"
+LARGEST = 256 << 20
+CHECKED = "CHK"
+
+
+def appraise_files(scheme: Scheme, items: Sequence[Item], judged: Judged) -> Iterator[Made]:
+    """`appraise.csv`: all judgements of segments, as Appraise would have exported them."""
+    made = write_appraise(segments_of(scheme, items, judged))
+    yield Made("appraise.csv", made, "scores of segments in the form of Appraise, without a header")
+
+
+def write_appraise(segments: Sequence[Segment]) -> bytes:
+    """Segments as lines of Appraise; without spans where none were asked for."""
+    return table((), [_row(each) for each in segments])
+
+
+def _row(each: Segment) -> list[str]:
+    langs = plain(each.source_lang), plain(each.target_lang)
+    score = "" if each.score is None else f"{each.score:g}"
+    spans = [] if each.errors is None else [json.dumps([_as_appraise(span) for span in each.errors])]
+    head = [plain(each.judge), plain(each.system), plain(each.segment), each.kind, *langs]
+    return [*head, score, plain(each.document), "False", *spans, f"{each.start:.3f}", f"{each.end:.3f}"]
+
+
+def _as_appraise(span: Span) -> dict[str, Any]:
+    if span.end <= span.start:
+        return {"start_i": MISSING, "end_i": MISSING, "severity": span.severity, "error_type": span.category or None}
+    return {
+        "start_i": span.start,
+        "end_i": span.end - 1,
+        "severity": span.severity,
+        "error_type": span.category or None,
+    }
+
+
+def read_appraise(data: bytes, file: str) -> tuple[tuple[Segment, ...], tuple[Problem, ...]]:
+    """The segments of an export; scores of whole documents are left out, and told. Faults are told by line."""
+    findings, losses = Findings(), Losses(file)
+    text = _text(data, file, findings)
+    segments = []
+    try:
+        for line, cells in enumerate(csv.reader(io.StringIO(text, newline=""), strict=True), start=1):
+            found = _segment(cells, line, file, findings) if cells else None
+            _leave_behind(cells, losses)
+            if found is not None:
+                segments.append(found)
+    except csv.Error as error:
+        findings.add(_problem(file, None, f"not a table: {error}", "quote cells as spreadsheets do"))
+    findings.extend(losses.problems())
+    return (tuple(segments) if findings.valid else ()), tuple(findings)
+
+
+def _leave_behind(cells: list[str], losses: Losses) -> None:
+    """What an export says and segments have no place for is told (P-32)."""
+    if len(cells) in (WITHOUT_SPANS, WITH_SPANS):
+        if cells[8].strip() == "True":
+            losses.add("the score of a whole document; segments alone are scored", cells[7])
+        elif cells[3] == CHECKED or (cells[3].startswith(CONTROL) and cells[3] != CONTROL):
+            losses.add("what kind of check or control an item was", cells[3])
+
+
+def _text(data: bytes, file: str, findings: Findings) -> str:
+    if len(data) > LARGEST:
+        findings.add(_problem(file, None, f"{len(data)} bytes; at most {LARGEST} are read", "is it the right file?"))
+        return ""
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        findings.add(_problem(file, line, "bytes that are not UTF-8", "save the file as UTF-8"))
+        return ""
+
+
+def _problem(file: str, line: int | None, message: str, fix: str, found: str = "") -> Problem:
+    return Problem(RULE, file, line, None, message, fix, shortened(found), where="judgements")
+
+
+def _segment(cells: list[str], line: int, file: str, findings: Findings) -> Segment | None:
+    if len(cells) not in (WITHOUT_SPANS, WITH_SPANS):
+        fix = f"export scores from Appraise: {WITHOUT_SPANS} columns, or {WITH_SPANS} with error spans"
+        findings.add(_problem(file, line, f"{len(cells)} columns", fix, ",".join(cells)))
+        return None
+    judge, system, segment, kind, source, target, score, document, whole = cells[:9]
+    faults = [*_faults(judge, system, segment, document), *_kind_faults(kind), *_score_faults(score)]
+    spans = _spans(cells[9], faults) if len(cells) == WITH_SPANS else None
+    times = [_number(cell) for cell in cells[-2:]]
+    if None in times:
+        faults.append(("start or end is no time in seconds", "keep the last two columns as exported"))
+    for message, fix in faults:
+        findings.add(_problem(file, line, message, fix, ",".join(cells)))
+    if faults or whole.strip() == "True":
+        return None
+    kind = CONTROL if kind.startswith(CONTROL) else REAL
+    value = None if not score.strip() else float(score)
+    start, end = (time or 0.0 for time in times)
+    return Segment(system, document, segment, judge, value, spans, kind, "", "", source, target, start, end)
+
+
+Faults = list[tuple[str, str]]
+
+
+def _faults(*names: str) -> Faults:
+    return [] if all(name.strip() for name in names) else [("judge, system, segment or document is empty", "name them")]
+
+
+def _kind_faults(kind: str) -> Faults:
+    known = kind in (REAL, CHECKED) or kind.startswith(CONTROL)
+    return [] if known else [("the fourth column is no kind of item", f"write {REAL}, {CHECKED} or {CONTROL}")]
+
+
+def _score_faults(score: str) -> Faults:
+    number = _number(score) if score.strip() else 0.0
+    return [] if number is not None and 0 <= number <= 100 else [("the score is no number from 0 to 100", "mend it")]
+
+
+def _number(cell: str) -> float | None:
+    try:
+        value = float(cell)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None
+
+
+def _spans(cell: str, faults: Faults) -> tuple[Span, ...]:
+    try:
+        raw = json.loads(cell or "[]")
+        return tuple(_span(one) for one in raw)
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        faults.append(
+            ("the error spans are no list of spans", 'write [{"start_i": 0, "end_i": 4, "severity": "minor"}]')
+        )
+        return ()
+
+
+def _span(raw: dict[str, Any]) -> Span:
+    category = raw.get("error_type") or ""
+    category = "/".join(map(str, category)) if isinstance(category, list) else str(category)
+    if raw["start_i"] == MISSING:
+        return Span(0, 0, str(raw["severity"]), category)
+    start, last = raw["start_i"], raw["end_i"]
+    if type(start) is not int or type(last) is not int or not 0 <= start <= last:
+        raise ValueError("no span")
+    return Span(start, last + 1, str(raw["severity"]), category)

@@ -1,0 +1,114 @@
+"""MQM: a line for each error, its span between <v> and </v>, as such annotations are published (R-29)."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Mapping, Sequence
+
+from basanite.judging.combining.files import Made, lines
+from basanite.judging.combining.translation.segments import REAL, Segment, Span, segments_of
+from basanite.judging.items import Item
+from basanite.judging.judgements import Judged
+from basanite.judging.schemes.model import Scheme
+from basanite.problems import Findings, Problem, shortened
+
+RULE = "R-29"
+HEADER = ("system", "doc", "doc_id", "seg_id", "rater", "source", "target", "category", "severity")
+NEEDED = ("system", "doc", "seg_id", "rater", "target", "category", "severity")
+NO_ERROR = "No-error"
+BEGIN, END = "<v>", "</v>"
+LARGEST = 256 << 20
+_LEVEL = str.maketrans("\t\r\n\v\f", "     ")
+Cut = tuple[str, str, str, str, str]
+
+
+def mqm_files(scheme: Scheme, items: Sequence[Item], judged: Judged) -> Iterator[Made]:
+    """`mqm.tsv`: every marked error; a segment without one has a line that says so."""
+    segments = [each for each in segments_of(scheme, items, judged) if each.kind == REAL]
+    yield Made("mqm.tsv", write_mqm(segments), "marked errors; the span stands between <v> and </v>")
+
+
+def write_mqm(segments: Sequence[Segment]) -> bytes:
+    """Segments as a TSV file with a header."""
+    return lines([HEADER, *(row for each in segments for row in _rows(each))])
+
+
+def _rows(each: Segment) -> Iterator[list[str]]:
+    ids = [_level(text) for text in (each.system, each.document, each.segment, each.segment, each.judge, each.source)]
+    for span in each.errors or ():
+        yield [*ids, _marked(each.target, span), span.category or "Other", span.severity]
+    if not each.errors:
+        yield [*ids, _level(each.target), NO_ERROR, NO_ERROR.lower()]
+
+
+def _level(text: str) -> str:
+    """A text whose lines and fields nothing breaks; no character moves."""
+    return text.translate(_LEVEL)
+
+
+def _marked(target: str, span: Span) -> str:
+    text = _level(target)
+    return text[: span.start] + BEGIN + text[span.start : span.end] + END + text[span.end :]
+
+
+def read_mqm(data: bytes, file: str) -> tuple[tuple[Segment, ...], tuple[Problem, ...]]:
+    """The segments of such a file, their errors gathered; all that is wrong is told by line."""
+    findings = Findings()
+    gathered: dict[Cut, list[Span]] = {}
+    sources: dict[Cut, str] = {}
+    for line, row in _lines(data, file, findings):
+        target, span = _unmarked(row, line, file, findings)
+        key = (row["system"], row["doc"], row["seg_id"], row["rater"], target)
+        sources.setdefault(key, row.get("source", ""))
+        gathered.setdefault(key, []).extend([span] if span else [])
+    segments = tuple(
+        Segment(key[0], key[1], key[2], key[3], None, tuple(spans), source=sources[key], target=key[4])
+        for key, spans in gathered.items()
+    )
+    return (segments if findings.valid else ()), tuple(findings)
+
+
+def _problem(file: str, line: int | None, message: str, fix: str, found: str = "") -> Problem:
+    return Problem(RULE, file, line, None, message, fix, shortened(found), where="judgements")
+
+
+def _lines(data: bytes, file: str, findings: Findings) -> Iterator[tuple[int, Mapping[str, str]]]:
+    """The rows that have all columns, with their lines."""
+    if len(data) > LARGEST:
+        findings.add(_problem(file, None, f"{len(data)} bytes; at most {LARGEST} are read", "is it the right file?"))
+        return
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        findings.add(_problem(file, None, "bytes that are not UTF-8", "save the file as UTF-8"))
+        return
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter="\t", quoting=csv.QUOTE_NONE)
+    header = [cell.strip().lower() for cell in next(rows, [])]
+    missing = [name for name in NEEDED if name not in header]
+    if missing:
+        fix = f"write a header with {', '.join(HEADER)}"
+        findings.add(_problem(file, 1, f"there is no column {', '.join(missing)}", fix, " ".join(header)))
+        return
+    for line, cells in enumerate(rows, start=2):
+        if len(cells) == len(header):
+            yield line, dict(zip(header, cells, strict=True))
+        elif cells:
+            findings.add(_problem(file, line, f"{len(cells)} cells, the header has {len(header)}", "mend the line"))
+
+
+def _unmarked(row: Mapping[str, str], line: int, file: str, findings: Findings) -> tuple[str, Span | None]:
+    """The target without marks, and the span between them; a line without an error has none."""
+    target, severity, category = row["target"], row["severity"].strip(), row["category"].strip()
+    before, begun, rest = target.partition(BEGIN)
+    inside, ended, after = rest.partition(END)
+    plain = before + inside + after
+    if severity.casefold() == NO_ERROR.casefold() or category.casefold() == NO_ERROR.casefold():
+        return plain, None
+    if bool(begun) != bool(ended):
+        fix = f"write {BEGIN} before the span and {END} behind it"
+        findings.add(_problem(file, line, "a mark has no partner", fix, target))
+    if not severity:
+        findings.add(_problem(file, line, "an error has no severity", "write Minor or Major"))
+    whole = (len(before), len(before) + len(inside)) if begun else (0, len(plain))
+    return plain, Span(*whole, severity.casefold(), category)

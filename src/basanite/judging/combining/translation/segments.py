@@ -1,0 +1,159 @@
+"""Segments of translations as judges saw them, and what systems are worth: judge and document are random factors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from basanite.judging.items import Item
+from basanite.judging.judgements import Judged, Judgement
+from basanite.judging.schemes.model import Scheme
+from basanite.metrics.judgement.error_spans import (
+    MQM_WEIGHTS,
+    Error,
+    Judgements,
+    mqm_score,
+    standardised,
+    system_intervals,
+)
+from basanite.metrics.judgement.estimate import Estimate
+
+REAL, CONTROL = "TGT", "BAD"
+
+
+@dataclass(frozen=True)
+class Span:
+    """A marked error: half open, in code points of the target; nothing marked (0, 0) is something missing there."""
+
+    start: int
+    end: int
+    severity: str
+    category: str = ""
+
+
+@dataclass(frozen=True)
+class Segment:
+    """One segment of one system's translation of a document, judged by one judge."""
+
+    system: str
+    document: str
+    segment: str
+    judge: str
+    score: float | None = None
+    errors: tuple[Span, ...] | None = None
+    """None where errors were not asked for; nothing where there are none."""
+    kind: str = REAL
+    source: str = ""
+    target: str = ""
+    source_lang: str = ""
+    target_lang: str = ""
+    start: float = 0.0
+    end: float = 0.0
+    """Seconds, of which only the difference is known here."""
+
+
+@dataclass(frozen=True)
+class SystemScore:
+    """What a system is worth, with an interval over documents and judges, and how much was judged."""
+
+    system: str
+    value: Estimate
+    segments: int
+    documents: int
+    judges: int
+
+
+def segments_of(scheme: Scheme, items: Sequence[Item], judged: Judged) -> tuple[Segment, ...]:
+    """All judgements of translations, one for each segment, system and judge."""
+    by_id = {item.id: item for item in items}
+    known = sorted((each for each in judged.judgements if each.item in by_id), key=lambda each: (each.item, each.judge))
+    return tuple(
+        _segment(scheme, by_id[each.item], facts, each) for each in known for facts in by_id[each.item].all_facts
+    )
+
+
+def _segment(scheme: Scheme, item: Item, facts: Mapping[str, str], each: Judgement) -> Segment:
+    score = next((each.answers.get(q.id) for q in scheme.questions if q.numeric), None)
+    spans = next((each.answers.get(q.id, []) for q in scheme.questions if q.widget == "spans"), None)
+    return Segment(
+        facts.get("system", ""),
+        facts.get("document", ""),
+        facts.get("segment", item.id),
+        each.judge,
+        None if score is None else float(score),
+        None if spans is None else tuple(_span(span) for span in spans),
+        REAL if item.role == "real" else CONTROL,
+        _text(item, "document"),
+        _text(item, "text"),
+        facts.get("source_lang", ""),
+        facts.get("target_lang", ""),
+        0.0,
+        each.seconds,
+    )
+
+
+def _span(raw: Mapping[str, object]) -> Span:
+    start, end = int(str(raw["start"])), int(str(raw["end"]))
+    return Span(start, end, str(raw.get("severity", "")), str(raw.get("category", "")))
+
+
+def _text(item: Item, kind: str) -> str:
+    return next((block.value for block in item.blocks if block.kind == kind), "")
+
+
+def score_of_errors(segment: Segment, weights: Mapping[str, float] = MQM_WEIGHTS) -> float:
+    """What the errors of a segment take away: 0 is faultless, -25 the worst.
+
+    >>> score_of_errors(Segment("A", "d", "1", "ann", errors=(Span(0, 2, "major"), Span(3, 4, "minor"))))
+    -6.0
+    """
+    lowered = {name.casefold(): weight for name, weight in weights.items()}
+    errors = [Error(span.severity, span.category) for span in segment.errors or ()]
+    return -mqm_score(errors, weights=lowered) + 0.0
+
+
+def _given(segment: Segment) -> float | None:
+    return segment.score if segment.score is not None else score_of_errors(segment)
+
+
+def system_scores(
+    segments: Sequence[Segment],
+    *,
+    value: Callable[[Segment], float | None] = _given,
+    standardise: bool = False,
+    draws: int = 1000,
+    seed: int = 0,
+) -> tuple[SystemScore, ...]:
+    """The mean of each system over its segments, best first; intervals draw whole documents and whole judges (R-29).
+
+    `standardise` takes away each judge's own mean and spread first, as is the custom with direct assessment.
+    """
+    pairs = [(each, value(each)) for each in segments if each.kind == REAL]
+    known = [(each, given) for each, given in pairs if given is not None]
+    if not known:
+        return ()
+    systems, system = _numbered([each.system for each, _ in known])
+    _, judge = _numbered([each.judge for each, _ in known])
+    _, document = _numbered([each.document for each, _ in known])
+    _, segment = _numbered([(each.document, each.segment) for each, _ in known])
+    numbers = np.array([given for _, given in known], np.float64)
+    scores = standardised(numbers, judge) if standardise else numbers
+    found = system_intervals(Judgements(scores, system, segment, document, judge), draws=draws, seed=seed)
+    made = [
+        SystemScore(name, found[at], *_sizes([each for each, _ in known if each.system == name]))
+        for at, name in enumerate(systems)
+    ]
+    return tuple(sorted(made, key=lambda one: (-one.value.value, one.system)))
+
+
+def _sizes(mine: Sequence[Segment]) -> tuple[int, int, int]:
+    segments = {(each.document, each.segment) for each in mine}
+    return len(segments), len({each.document for each in mine}), len({each.judge for each in mine})
+
+
+def _numbered(names: Sequence[object]) -> tuple[list[str], np.ndarray]:
+    known = sorted(set(names), key=str)
+    place = {name: at for at, name in enumerate(known)}
+    return [str(name) for name in known], np.array([place[name] for name in names], np.int64)

@@ -1,0 +1,36 @@
+"""The reasoner as a service: is it consistent, what follows, and why; what answers a query; contexts and worlds."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Query, Request
+
+from basanite.campaign.answering import services
+from basanite.server.api.reading.calls import GRAPHS, LINES, Package, Reader, body_of, media_of, with_body
+
+ROUTER = APIRouter()
+SENT = {"application/json": "json", **LINES, **GRAPHS}
+Triples = Annotated[str, Query(max_length=10_000)]
+Service = Literal["check", "infer", "explain", "query", "contexts", "combinations"]
+
+
+@ROUTER.post("/dsrs/{service}", openapi_extra=body_of(*SENT))
+async def ask_reasoner(
+    service: Service,
+    caller: Reader,
+    request: Request,
+    package: Package = "",
+    query: Triples = "",
+    statement: Triples = "",
+) -> dict[str, Any]:
+    """Reason about statements that you send, with the rules and the ontology of a package, within limits (X-13)."""
+    media = media_of(request, SENT, "json")
+    office, campaign = caller.office, caller.here[0].id
+
+    def work(body: bytes) -> dict[str, Any]:
+        words = {"query": query, "statement": statement}
+        found: dict[str, Any] = services.reason(office, campaign, package, service, body, media=media, **words)
+        return found
+
+    return await with_body(request, caller, work)

@@ -1,0 +1,272 @@
+"""How the gold grows: decisions become a version, every run is scored again, then it holds (R-17, R-21)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from basanite.campaign.answering import golds, referring, scoring, tasks
+from basanite.campaign.answering.adjudicating import progress
+from basanite.campaign.answering.packages import find
+from basanite.campaign.answering.people import human_records
+from basanite.campaign.answering.tasks import Wanted
+from basanite.campaign.model.refusals import RefusedError, refused
+from basanite.campaign.organising.references import Place
+from basanite.campaign.store.tables import ReadingGold, ReadingPackage, ReadingTaskRow, Team
+from basanite.server.catalogue import said
+from basanite.server.pages.answering.desk import BASE, Organiser, at
+from basanite.server.pages.foundation.forms import Filled
+from basanite.server.pages.foundation.frame import go, refuse, show
+from basanite.server.pages.organiser.desk import at as organising
+from basanite.server.pages.organiser.desk import done, name_of
+from basanite.server.pages.organiser.plan.references import places, words_of
+from basanite.server.roles import Caller
+
+ROUTER = APIRouter(include_in_schema=False)
+ADDRESS = f"{BASE}/gold/{{package_id}}"
+
+
+@dataclass(frozen=True)
+class VersionLine:
+    """A version of the gold."""
+
+    name: str
+    state: str
+    added: int | None
+    reason: str
+    by: str
+    made: datetime | None
+
+
+@dataclass(frozen=True)
+class RunLine:
+    """What a version does to one run; values are shown to the evaluation team alone."""
+
+    team: str
+    label: str
+    before: float | None
+    after: float | None
+    own_out: float | None
+    """With the own contributions left out (S-21)."""
+    unseen: float | None
+    """The share of unmatched answers that nobody has adjudicated (S-21)."""
+    ratio: float | None
+    computed: bool
+
+
+@dataclass(frozen=True)
+class TaskLine:
+    """A formal task."""
+
+    id: str
+    part: str
+    queries: int
+    documents: int
+    made: datetime
+
+
+@dataclass(frozen=True)
+class GoldPage:
+    """A package: its tasks, its pool, its gold, and what a proposed version would change."""
+
+    title: str
+    address: str
+    adjudicate: str
+    window: str
+    waiting: int
+    decided: int
+    total: int
+    human: int
+    versions: tuple[VersionLine, ...]
+    tasks: tuple[TaskLine, ...]
+    parts: tuple[tuple[str, str], ...]
+    proposed: str
+    """The id of the version that is being previewed; "" if none is."""
+    proposed_name: str
+    ready: bool
+    runs: tuple[RunLine, ...]
+    reason: str = ""
+    places: tuple[tuple[str, str], ...] = ()
+    """What the gold can be the reference of."""
+    chosen: str = ""
+    because: str = ""
+
+
+@ROUTER.get(ADDRESS)
+def show_gold(request: Request, package_id: str, caller: Organiser) -> Response:
+    """The page."""
+    return show(request, caller, _asked(caller, package_id))
+
+
+@ROUTER.post(f"{ADDRESS}/propose")
+def propose_gold(request: Request, package_id: str, caller: Organiser, form: Filled) -> Response:
+    """Make the next version; every run is scored against it, and nothing changes."""
+    reason = form.text("reason")
+
+    def act(session: Session) -> object:
+        package = find(session, caller.here[0].id, package_id)
+        return golds.propose(session, caller.office, caller.actor, caller.here[0].id, package.id, reason=reason)
+
+    words = said("It is being computed. Nothing changes before you apply it.")
+    return done(
+        request, caller, act, lambda: _asked(caller, package_id, reason), at(caller, f"/gold/{package_id}"), words
+    )
+
+
+@ROUTER.post(f"{ADDRESS}/compute")
+def compute_gold(request: Request, package_id: str, caller: Organiser, form: Filled) -> Response:
+    """Score now what a worker has not scored yet."""
+    scoring.score_due(caller.office)
+    return go(caller, at(caller, f"/gold/{package_id}"), said("Every run is scored."))
+
+
+@ROUTER.post(f"{ADDRESS}/apply")
+def apply_gold(request: Request, package_id: str, caller: Organiser, form: Filled) -> Response:
+    """Let the version hold."""
+    gold = form.text("gold")
+
+    def act(session: Session) -> object:
+        return golds.apply(session, caller.office, caller.actor, caller.here[0].id, gold)
+
+    there = at(caller, f"/gold/{package_id}")
+    return done(request, caller, act, lambda: _asked(caller, package_id), there, said("The new gold holds."))
+
+
+@ROUTER.post(f"{ADDRESS}/cancel")
+def cancel_gold(request: Request, package_id: str, caller: Organiser, form: Filled) -> Response:
+    """Leave everything as it is."""
+    gold = form.text("gold")
+
+    def act(session: Session) -> object:
+        return golds.cancel(session, caller.office, caller.actor, caller.here[0].id, gold)
+
+    there = at(caller, f"/gold/{package_id}")
+    return done(request, caller, act, lambda: _asked(caller, package_id), there, said("Everything stays as it was."))
+
+
+@ROUTER.post(f"{ADDRESS}/reference")
+def refer_to_gold(request: Request, package_id: str, caller: Organiser, form: Filled) -> Response:
+    """Make the gold that holds the reference of submissions, and show what that would change."""
+    chosen, because = form.text("place"), form.text("because")
+    try:
+        place = reading_places(caller).get(chosen)
+        if place is None:
+            raise refused("M62", said("no window takes this"), said("choose what the reference is for"), status=422)
+        who = (caller.office, caller.actor, caller.here[0].id, package_id)
+        made = referring.make_reference(*who, place, reason=because)
+    except RefusedError as error:
+        if error.status == 404:
+            raise
+        return refuse(request, caller, replace(_asked(caller, package_id), chosen=chosen, because=because), error)
+    if made.batch is not None:
+        words = said("It is being computed. Nothing changes before you apply it.")
+        return go(caller, organising(caller, f"/rescoring/{made.batch.id}"), words)
+    if made.reference.state == "active":
+        words = said("The reference is sealed and holds: the task is open.")
+    else:
+        words = said("The version is sealed. A second person must agree before it holds.")
+    return go(caller, organising(caller, "/references"), words)
+
+
+def reading_places(caller: Caller) -> dict[str, Place]:
+    """The places of this campaign's plan that take reading runs, by what a form says to mean them."""
+    return {key: place for key, place in places(caller.here[1]).items() if place.task.lower() == referring.TASK}
+
+
+@ROUTER.post(f"{ADDRESS}/task")
+def make_formal_task(request: Request, package_id: str, caller: Organiser, form: Filled) -> Response:
+    """Make a formal task from a part of the package."""
+    wanted = Wanted(form.text("part"), "formal")
+    try:
+        tasks.make(caller.office, caller.actor, caller.viewer, caller.here[0].id, package_id, wanted)
+    except RefusedError as error:
+        return refuse(request, caller, _asked(caller, package_id), error)
+    return go(caller, at(caller, f"/gold/{package_id}"), said("The task is made. Teams fetch it by its id."))
+
+
+def _asked(caller: Caller, package_id: str, reason: str = "") -> GoldPage:
+    row, _ = caller.here
+    with caller.office.reading() as session:
+        package = find(session, row.id, package_id)
+        state = progress(session, caller.office, package)
+        grown = _grown(session, package.id)
+        waiting = next((one for one in grown.values() if one.state == "proposed"), None)
+        runs = tuple(_run(session, one) for one in scoring.changes(session, caller.office, waiting)) if waiting else ()
+        return GoldPage(
+            f"{package.title} {package.version}",
+            at(caller, f"/gold/{package.id}"),
+            at(caller, f"/adjudicate/{package.id}"),
+            package.window,
+            len(state.waiting),
+            state.decided,
+            state.total,
+            len(human_records(session, package.id)),
+            tuple(_versions(session, caller, package, grown)),
+            tuple(map(_task, _tasks(session, package.id))),
+            tuple((str(part["name"]), str(part["name"])) for part in package.parts),
+            waiting.id if waiting else "",
+            f"v{waiting.number}" if waiting else "",
+            all(one.computed for one in runs),
+            runs,
+            reason,
+            tuple((key, words_of(place)) for key, place in reading_places(caller).items()),
+        )
+
+
+def _grown(session: Session, package_id: str) -> dict[str, ReadingGold]:
+    found = session.scalars(select(ReadingGold).where(ReadingGold.reading_package_id == package_id))
+    return {one.id: one for one in found}
+
+
+def _versions(
+    session: Session, caller: Caller, package: ReadingPackage, grown: Mapping[str, ReadingGold]
+) -> Iterator[VersionLine]:
+    held = golds.newest(session, caller.office, package)
+    for one in golds.versions(session, caller.office, package):
+        state = "superseded" if one.state == "active" and one != held else one.state
+        yield _version(session, caller, one, grown.get(one.id), state)
+
+
+def _version(session: Session, caller: Caller, one: golds.Version, row: ReadingGold | None, state: str) -> VersionLine:
+    if row is None:
+        return VersionLine(one.name, state, None, said("came with the package"), "", None)
+    return VersionLine(one.name, state, row.added, row.reason, name_of(session, caller, row.by), row.made)
+
+
+def _tasks(session: Session, package_id: str) -> list[ReadingTaskRow]:
+    question = select(ReadingTaskRow).where(
+        ReadingTaskRow.reading_package_id == package_id, ReadingTaskRow.mode == "formal"
+    )
+    return list(session.scalars(question.order_by(ReadingTaskRow.made.desc()).limit(50)))
+
+
+def _task(one: ReadingTaskRow) -> TaskLine:
+    return TaskLine(one.id, one.part, len(one.queries), one.documents, one.made)
+
+
+def _run(session: Session, one: scoring.Change) -> RunLine:
+    team = session.get(Team, one.run.team_id) if one.run.team_id else None
+    after = one.after or {}
+    parts = _value(after, "f").get("parts", {})
+    return RunLine(
+        team.name if team else said("the evaluation team"),
+        one.run.label,
+        _value(one.before or {}, "f").get("value"),
+        _value(after, "f").get("value"),
+        parts.get("without_own_gold"),
+        parts.get("unadjudicated_share"),
+        _value(after, "pr").get("value"),
+        one.before is not None and one.after is not None,
+    )
+
+
+def _value(result: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    found: Mapping[str, Any] = result.get("values", {}).get(name, {})
+    return found

@@ -1,0 +1,150 @@
+"""Many judges at once on a real server, for load and for tests: every answer is sent, some twice, and counted after."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import httpx2
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from basanite.campaign.office import COMMAND, Office
+from basanite.campaign.panels import joining, setting_up
+from basanite.campaign.people.persons import add_person
+from basanite.campaign.store.tables import Assignment, Judgement
+from basanite.campaign.store.tables.base import random_id
+from basanite.judging.items import Block, Item, item_of
+from basanite.server.tokens import make_token
+
+SCHEME = """format = "basanite-judging/1"
+name = "many"
+preset = "key-query"
+per_item = {per_item}
+break_every = 0
+"""
+PATIENCE = 120.0
+TWICE = 4
+"""One answer in so many is sent twice at the same moment, as by two tabs or after a broken line."""
+
+
+@dataclass(frozen=True)
+class Crew:
+    """A panel that is open, and a token for each of its judges."""
+
+    slug: str
+    panel_id: str
+    panel: str
+    tokens: tuple[str, ...]
+    wanted: int
+    """How many judgements there will be."""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What the judges saw."""
+
+    stored: int
+    repeated: int
+    """Replies that said that the answer was there already."""
+    failed: int
+    ended: int
+    """Judges who came to the end of their work."""
+
+
+@dataclass(frozen=True)
+class Stored:
+    """What the database says afterwards."""
+
+    judgements: int
+    assignments: int
+    """Different assignments that they are on: as many, if each was stored exactly once."""
+    open: int
+    """Assignments without a judgement."""
+    wrong: int
+    """Judgements that are not what their judge said."""
+
+
+def crew(office: Office, campaign_id: str, slug: str, *, judges: int, items: int, per_item: int) -> Crew:
+    """Enrol so many judges on a new panel and open it."""
+    with office.writing() as session:
+        panel = setting_up.create(session, office, COMMAND, campaign_id, SCHEME.format(per_item=per_item), name="many")
+        setting_up.add_items(session, office, COMMAND, panel.id, _items(items))
+        tokens = [_judge(session, office, panel.id, number) for number in range(judges)]
+        setting_up.open_panel(session, office, COMMAND, panel.id)
+    return Crew(slug, panel.id, "many", tuple(tokens), items * per_item)
+
+
+def _judge(session: Session, office: Office, panel_id: str, number: int) -> str:
+    person = add_person(session, office, name=f"Judge {number}", mail=f"judge{number}@people.example").id
+    joining.enrol(session, office, COMMAND, panel_id, person)
+    scopes = ("read", "submit")
+    return make_token(session, office, COMMAND, person_id=person, label="judging", scopes=scopes).text
+
+
+def _items(count: int) -> Iterable[Item]:
+    for number in range(count):
+        blocks = [Block("query", f"query {number}"), Block("document", f"Document {number} is about it.")]
+        yield item_of(blocks, {"query": f"q{number}", "document": f"d{number}"}, new_id=random_id)
+
+
+def judge_all(address: str, made: Crew) -> Seen:
+    """All judges at once, from consent to the last item."""
+    return asyncio.run(_all(address, made))
+
+
+async def _all(address: str, made: Crew) -> Seen:
+    limits = httpx2.Limits(max_connections=len(made.tokens) + TWICE)
+    async with httpx2.AsyncClient(base_url=address, timeout=PATIENCE, limits=limits) as client:
+        seen = await asyncio.gather(*(_one(client, made, token) for token in made.tokens))
+    return Seen(*(sum(column) for column in zip(*seen, strict=True)))
+
+
+async def _one(client: httpx2.AsyncClient, made: Crew, token: str) -> tuple[int, int, int, int]:
+    """One judge's whole day."""
+    base, headers = f"/api/v1/campaigns/{made.slug}/panels/{made.panel}", {"Authorization": f"Bearer {token}"}
+    found = (await client.get(f"{base}/desk", headers=headers)).json()
+    await client.post(f"{base}/consent", json={"version": found["consent_version"]}, headers=headers)
+    found = (await client.post(f"{base}/declaration", json={}, headers=headers)).json()
+    stored = repeated = failed = 0
+    while found["stage"] == "item":
+        replies = await _sent(client, base, headers, found["assignment"])
+        good = [reply.json() for reply in replies if reply.status_code == 200]
+        stored += sum(not one["repeated"] for one in good)
+        repeated += sum(one["repeated"] for one in good)
+        failed += len(replies) - len(good)
+        if not good:
+            break
+        found = (await client.get(f"{base}/desk", headers=headers)).json()
+    return stored, repeated, failed, int(found["stage"] == "done")
+
+
+async def _sent(
+    client: httpx2.AsyncClient, base: str, headers: dict[str, str], assignment: str
+) -> list[httpx2.Response]:
+    said = {"assignment": assignment, "answers": {"relevant": mark_of(assignment)}, "key": assignment, "seconds": 1}
+    times = 2 if _dice(assignment) % TWICE == 0 else 1
+    return await asyncio.gather(*(client.post(f"{base}/answers", json=said, headers=headers) for _ in range(times)))
+
+
+def _dice(assignment: str) -> int:
+    return hashlib.sha256(assignment.encode()).digest()[0]
+
+
+def mark_of(assignment: str) -> str:
+    """What is said of an item, so that it can be told afterwards whether it was stored right."""
+    return "YN"[_dice(assignment) // TWICE % 2]
+
+
+def stored(office: Office, made: Crew) -> Stored:
+    """Count what the database holds, not what was replied."""
+    with office.reading() as session:
+        rows = session.execute(
+            select(Judgement.assignment_id, Judgement.answers).where(Judgement.panel_id == made.panel_id)
+        ).all()
+        left = select(func.count()).select_from(Assignment)
+        open_ones = session.scalar(left.where(Assignment.panel_id == made.panel_id, Assignment.state == "planned"))
+    wrong = sum(answers != {"relevant": mark_of(assignment)} for assignment, answers in rows)
+    return Stored(len(rows), len({assignment for assignment, _ in rows}), open_ones or 0, wrong)

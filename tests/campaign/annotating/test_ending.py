@@ -1,0 +1,199 @@
+"""What comes out: adjudicated annotations, a gold that grows, a version of the truth, the effort (R-17, R-22, R-26)."""
+
+import json
+
+import pytest
+from annotating_stage import CONFIG
+
+from basanite.annotation.exchange.formats import format_named
+from basanite.annotation.exchange.model import spelled
+from basanite.annotation.exchange.statements import read_statements
+from basanite.campaign.annotating import adjudicating, agreeing, assigning, ending, looking, sharing
+from basanite.campaign.annotating.finding import document_named
+from basanite.campaign.model.refusals import RefusedError
+from basanite.campaign.office import Actor
+from basanite.problems import Findings
+from basanite.reading.effort import read_effort
+from basanite.reading.gold.truth import read_truth
+from basanite.reading.package.checks import check_package
+
+FOXES = [("Foxes", [6, 11], 2), ("Owls", [21, 25], 1)]
+
+
+def adjudicated(stage, name, teams):
+    """Two annotators who agree, and an adjudicator who takes it."""
+    for person in (stage.anna, stage.axel):
+        stage.annotate(person, name, teams)
+    text = stage.ask(document_named, stage.project, name).id
+    stage.do(adjudicating.accept_unanimous, Actor(stage.judy), text)
+    stage.do(adjudicating.finish, Actor(stage.judy), text)
+
+
+@pytest.fixture
+def ended(small_stage):
+    adjudicated(small_stage, "one", FOXES)
+    return small_stage
+
+
+@pytest.mark.req("R-17", "R-22", case="good")
+def test_the_gold_grows_by_what_adjudicated_annotations_lead_to_with_who_when_and_why(ended, tmp_path):
+    eva = ended.season.as_eva
+    grown = ended.do(ending.grow, eva, ended.project, tmp_path / "grown", reason="first texts")
+    assert (grown.version, grown.before, grown.kept, grown.texts) == ("v2", "v1", 0, 1)
+    assert grown.added == 4
+    assert set(grown.open_texts) == {"two", "three", "four", "five"}
+    findings = Findings()
+    contents = check_package(tmp_path / "grown", findings)
+    assert findings.valid
+    assert contents.gold == {"v2": 4}
+    assert contents.statements["train"] > 0
+    truth = read_truth(tmp_path / "grown", {"part": "train", "phase": "", "gold": None}, findings)
+    assert {one.answer.query for one in truth.gold} == {"teams", "goals"}
+    assert {(one.by, one.why) for one in truth.gold} == {(ended.judy, "first texts")}
+    assert {one.answer.kind for one in truth.gold} == {"explicit"}
+    effort = read_effort(tmp_path / "grown" / "effort.ndjson", findings)
+    assert {(one.activity, one.documents) for one in effort} == {("annotation", 1), ("adjudication", 1)}
+
+
+def test_the_next_version_keeps_every_line_of_the_one_before(ended, tmp_path):
+    eva = ended.season.as_eva
+    ended.do(ending.grow, eva, ended.project, tmp_path / "first", reason="first texts")
+    adjudicated(ended, "three", [("Foxes", [0, 5], 3), ("Bears", [9, 14], 0)])
+    grown = ended.do(ending.grow, eva, ended.project, tmp_path / "second", reason="more texts")
+    assert grown.added == 8
+    lines = (tmp_path / "second" / "gold" / "v2.ndjson").read_text().splitlines()
+    assert len(lines) == 8
+    assert set((tmp_path / "first" / "gold" / "v2.ndjson").read_text().splitlines()) <= {
+        line.replace("more texts", "first texts") for line in lines
+    }
+
+
+@pytest.mark.req("R-17", case="bad")
+def test_nothing_grows_without_a_reason_or_from_nothing_and_for_organisers_alone(small_stage, tmp_path):
+    eva = small_stage.season.as_eva
+    for actor, reason in ((eva, "why not"), (eva, " "), (Actor(small_stage.judy), "mine")):
+        with pytest.raises(RefusedError):
+            small_stage.do(ending.grow, actor, small_stage.project, tmp_path / "x", reason=reason)
+
+
+@pytest.mark.req("R-26")
+def test_pairs_of_assertion_and_text_come_out_of_an_annotation(ended):
+    shared = ended.do(sharing.export, ended.season.as_eva, ended.project, "pairs")
+    pairs = [json.loads(line) for line in shared.files["pairs.ndjson"].decode().splitlines()]
+    assert all(pair["text"] == "😀 The Foxes beat the Owls 2-1 on Sunday." for pair in pairs)
+    called = {pair["statement"][2] for pair in pairs if pair["statement"][1].endswith("called")}
+    assert called == {'"Foxes"', '"Owls"'}
+    assert {"Foxes", "Owls"} == {pair["pieces"]["object"] for pair in pairs if "object" in pair["pieces"]}
+    assert shared.open_texts
+
+
+@pytest.mark.req("P-32", "R-8", case="good")
+@pytest.mark.parametrize("format_", ["turtle", "rdfxml", "jsonld", "nquads"])
+def test_rdf_comes_back_as_the_same_assertions(ended, tmp_path, format_):
+    shared = ended.do(sharing.export, ended.season.as_eva, ended.project, format_)
+    ((name, data),) = shared.files.items()
+    (tmp_path / name).write_bytes(data)
+    findings = Findings()
+    back = read_statements(tmp_path / name, findings)
+    (result,) = ended.ask_office(ending.results, ended.season.as_eva, ended.project).texts
+    assert not findings.problems
+    assert {one.id for one in back} == {one.id for one in result.assertions}
+
+
+@pytest.mark.req("P-32", case="good")
+@pytest.mark.parametrize("format_", ["label-studio", "web-annotation"])
+def test_what_is_exported_comes_in_again_as_another_ones_record(ended, tmp_path, format_):
+    eva = ended.season.as_eva
+    shared = ended.do(sharing.export, eva, ended.project, format_)
+    ((name, data),) = shared.files.items()
+    (tmp_path / name).write_bytes(data)
+    (result,) = ended.ask_office(ending.results, eva, ended.project).texts
+    findings = Findings()
+    found = format_named(format_).read(tmp_path / name, {"one": result.document.text}, findings)
+    assert not findings.problems
+    # The text is being adjudicated, so an extra record is for later: the sides stay what they were.
+    brought = ended.do(sharing.bring_in, eva, ended.project, ended.adam, found, done=True)
+    assert not brought.problems
+    assert brought.texts == 1
+    again = ended.do(sharing.export, eva, ended.project, "label-studio", which="annotators")
+    (tmp_path / "all.json").write_bytes(again.files["label-studio.json"])
+    several = format_named("label-studio").read(tmp_path / "all.json", {}, Findings())
+    assert len(several) == 3
+    assert len({spelled(one) for one in several}) == 1
+    with pytest.raises(RefusedError):
+        ended.do(sharing.bring_in, eva, ended.project, ended.adam, found)
+
+
+@pytest.mark.req("P-32", case="bad")
+def test_what_belongs_to_other_texts_or_other_people_does_not_come_in(ended, tmp_path):
+    from basanite.annotation.exchange.model import Annotated
+
+    eva = ended.season.as_eva
+    wrong = [Annotated("nine", "?"), Annotated("two", "Another text.")]
+    brought = ended.do(sharing.bring_in, eva, ended.project, ended.adam, wrong)
+    assert brought.texts == 0
+    assert len(brought.problems) == 2
+    with pytest.raises(RefusedError):
+        ended.do(sharing.bring_in, Actor(ended.anna), ended.project, ended.anna, wrong)
+    for actor in (Actor(ended.anna), ended.season.as_ada):
+        with pytest.raises(RefusedError) as refusal:
+            ended.do(sharing.export, actor, ended.project, "brat")
+        assert refusal.value.status == 404
+    with pytest.raises(RefusedError):
+        ended.do(sharing.export, Actor(ended.judy), ended.project, "brat", which="annotators")
+
+
+def test_no_name_or_id_of_a_person_leaves_in_any_format(ended):
+    for format_ in sharing.ALL:
+        shared = ended.do(sharing.export, ended.season.as_eva, ended.project, format_, which="annotators")
+        text = b"".join(shared.files.values()).decode()
+        for person in (ended.anna, ended.axel, "Anna", "Axel", "people.example"):
+            assert person not in text, format_
+
+
+@pytest.mark.req("R-22", case="good")
+def test_time_spent_leaves_long_pauses_out(small_stage, clock):
+    small_stage.annotate(small_stage.anna, "one", FOXES[:1], done=False)
+    clock.forward(minutes=3)
+    small_stage.annotate(small_stage.anna, "one", FOXES, done=False)
+    clock.forward(hours=2)
+    small_stage.annotate(small_stage.anna, "one", FOXES)
+    found = small_stage.ask_office(looking.progress, small_stage.season.as_eva, small_stage.project)
+    anna = next(one for one in found.people if one.person_id == small_stage.anna)
+    assert anna.minutes == pytest.approx(3)
+    assert (anna.done, anna.total) == (1, 4)
+    assert (found.done, found.tasks, found.adjudicated) == (1, 8, 0)
+    with pytest.raises(RefusedError):
+        small_stage.ask_office(looking.progress, Actor(small_stage.anna), small_stage.project)
+
+
+@pytest.mark.req("R-15", "S-20", case="good")
+def test_agreement_tells_spans_from_labels_per_category_and_text(small_stage):
+    small_stage.annotate(small_stage.anna, "one", FOXES)
+    small_stage.annotate(small_stage.axel, "one", [("Foxes", [6, 11], 2), ("Owls", [17, 25], 3)])
+    found = small_stage.ask_office(agreeing.agreement, small_stage.season.as_eva, small_stage.project)
+    assert found.texts == 1
+    assert found.spans.exact.value == pytest.approx(0.5)
+    assert found.spans.overlap.value == pytest.approx(1.0)
+    assert found.labels.share.value == 1.0
+    assert found.labels.kappa.reason
+    assert found.fields["Goals.value"].share.value == 0.5
+    assert found.per_text[0].name == "one"
+    assert found.per_text[0].disagreements == 2
+    with pytest.raises(RefusedError):
+        small_stage.ask_office(agreeing.agreement, Actor(small_stage.anna), small_stage.project)
+
+
+def test_a_quality_checker_sees_anybodys_work_and_changes_nothing(ended):
+    task = ended.task(ended.anna, "one")
+    seen = ended.ask_office(looking.view, Actor(ended.judy), task)
+    assert len(seen.state.objects) == 5
+    with pytest.raises(RefusedError):
+        ended.ask_office(looking.view, Actor(ended.axel), task)
+    assert seen.config.text == CONFIG
+    extra = ended.do(
+        assigning.assign_extra, ended.season.as_eva, ended.ask(document_named, ended.project, "two").id, ended.judy
+    )
+    assert extra.role == "annotator"
+    with pytest.raises(RefusedError):
+        ended.ask_office(looking.view, Actor(ended.judy), ended.task(ended.anna, "two"))

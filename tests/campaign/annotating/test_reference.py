@@ -1,0 +1,49 @@
+"""Adjudicated annotations become a version of the truth that submissions are scored against (R-17, R-21)."""
+
+import pytest
+from annotating_stage import staged
+
+from basanite.campaign.annotating import adjudicating, ending
+from basanite.campaign.annotating.finding import document_named
+from basanite.campaign.model.refusals import RefusedError
+from basanite.campaign.office import Actor
+from basanite.campaign.organising.references import Place
+from basanite.testing import small_campaign_text
+
+WINDOW = """[[windows]]
+id = "reading"
+title = "Reading matches"
+opens = "2018-01-01 00:00"
+closes = "2018-03-31 24:00"
+tasks = ["reading"]
+dataset = ["DEV"]
+querysets = ["QUERY1"]
+languages = ["1A"]
+quota = { count = 3, period = "week" }
+feedback = "full"
+kind = "development"
+
+[windows.settings]
+part = "train"
+"""
+PLACE = Place("reading", "DEV", "1A", "QUERY1")
+
+
+@pytest.mark.req("R-17", case="good")
+def test_the_first_version_opens_the_task_and_a_later_one_waits_for_its_preview(sqlite_office, matches):
+    stage = staged(sqlite_office, matches, text=small_campaign_text(more=WINDOW))
+    eva, judy = stage.season.as_eva, Actor(stage.judy)
+    for name, teams in (("one", [("Foxes", [6, 11], 2)]), ("three", [("Bears", [9, 14], 0)])):
+        for person in (stage.anna, stage.axel):
+            stage.annotate(person, name, teams)
+        text = stage.ask(document_named, stage.project, name).id
+        stage.do(adjudicating.accept_unanimous, judy, text)
+        stage.do(adjudicating.finish, judy, text)
+        material = ending.prepare_reference(stage.office, eva, stage.project, PLACE, reason=f"with {name}")
+        row = stage.do(ending.make_reference, eva, stage.project, PLACE, material, reason=f"with {name}")
+        assert stage.office.sealed.has(row.files["reference"][0])
+        assert (row.version, row.state) == ((1, "active") if name == "one" else (2, "proposed"))
+    assert not list((stage.office.sealed.folder / "fresh").iterdir())
+    elsewhere = Place("reading", "EVAL1", "1A", "QUERY1")
+    with pytest.raises(RefusedError):
+        ending.prepare_reference(stage.office, eva, stage.project, elsewhere, reason="nowhere")

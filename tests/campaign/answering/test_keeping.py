@@ -1,0 +1,48 @@
+"""A campaign with reading in it goes to another server whole: packages, answers, decisions, gold, scores."""
+
+from __future__ import annotations
+
+import pytest
+from sqlalchemy import func, select
+from tests.campaign.answering.test_adjudicating import begin, decide, first_case, losers, propose, send
+
+from basanite.campaign.answering import adjudicating
+from basanite.campaign.answering.packages import find
+from basanite.campaign.keeping.exporting import export_campaign
+from basanite.campaign.keeping.importing import import_campaign
+from basanite.campaign.model.refusals import RefusedError
+from basanite.campaign.office import COMMAND
+from basanite.campaign.store import tables
+from basanite.testing import SetClock, small_office
+
+KINDS = (tables.ReadingPackage, tables.ReadingTaskRow, tables.ReadingRun, tables.ReceivedAnswer, tables.PooledAnswer,
+         tables.ReadingDecision, tables.ReadingGold)  # fmt: skip
+pytestmark = pytest.mark.timeout(180)
+
+
+def counts(office):
+    with office.reading() as session:
+        return [session.scalar(select(func.count()).select_from(kind)) for kind in KINDS]
+
+
+@pytest.mark.req("X-15")
+@pytest.mark.parametrize("sealed", [True, False], ids=["whole", "without-sealed"])
+def test_reading_is_part_of_what_is_exported_and_imported(reading, tmp_path, sealed):
+    run = begin(reading)
+    found = send(reading, run, losers())
+    assert found.taken == 2
+    decide(reading, first_case(reading), "wrong")
+    propose(reading)
+    out = tmp_path / "out"
+    export_campaign(reading.office, reading.season.campaign_id, out, references=sealed)
+    other = small_office(tmp_path / "other", SetClock())
+    import_campaign(other, COMMAND, out)
+    assert counts(other) == counts(reading.office)
+    with other.reading() as session:
+        package = find(session, reading.season.campaign_id, reading.package)
+        if sealed:
+            assert len(adjudicating.progress(session, other, package).waiting) == 1
+        else:
+            with pytest.raises(RefusedError, match="not on this server"):
+                adjudicating.progress(session, other, package)
+    other.close()

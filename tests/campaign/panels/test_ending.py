@@ -1,0 +1,124 @@
+"""What a panel ends in: files of declared formats, and keys that people made (M88)."""
+
+import io
+import json
+import tarfile
+
+import pytest
+from tests.campaign.panels.conftest import STARS, passages
+
+import basanite
+from basanite.campaign.model.refusals import RefusedError
+from basanite.campaign.organising import references
+from basanite.campaign.organising.references import Place
+from basanite.campaign.panels import adjudicating, ending, setting_up, working
+from basanite.campaign.store.tables.base import random_id
+from basanite.formats.archives.archive import open_source
+from basanite.judging.items import Block, item_of
+from basanite.problems import Findings
+
+KEY = 'format = "basanite-judging/1"\nname = "key"\npreset = "key-query"\nbreak_every = 0\n'
+PLACE = Place("CLIR", "DEV", "1A", "QUERY1")
+
+
+def documents(queries=2, count=3):
+    """Every document for every query, to be marked."""
+    return [
+        item_of(
+            [Block("query", f"query {query}"), Block("document", f"Document {number} on {query}.")],
+            {"query": f"query{query}", "document": f"MATERIAL_BASE-1A_{number:08}"},
+            new_id=random_id,
+        )
+        for query in range(queries)
+        for number in range(count)
+    ]
+
+
+def marked(bench, name="key"):
+    """A panel that two people marked: they differ on one document."""
+    items = documents()
+    panel = bench.panel(KEY, items, ["jo", "kim"], name=name)
+    odd = items[-1].blocks
+    for judge in ("jo", "kim"):
+        bench.begin(panel, judge)
+        bench.say_all(
+            panel, judge, lambda found, j=judge: {"relevant": "Y" if j == "jo" or found.blocks != odd else "N"}
+        )
+    return panel
+
+
+@pytest.mark.req("M88")
+@pytest.mark.req("S-18")
+def test_a_key_is_double_marked_adjudicated_and_versioned(bench):
+    panel, eva = marked(bench), bench.season.as_eva
+    ended = bench.ask(ending.files, panel)
+    assert ended.undecided == 1
+    bench.do(setting_up.close_panel, eva, panel)
+    with pytest.raises(RefusedError, match="1 items have no answer"):
+        ending.make_reference(bench.office, eva, panel, PLACE, reason="marked")
+    (case,) = bench.ask(lambda session, office: adjudicating.queue(session, panel))
+    bench.do(adjudicating.decide, eva, case.id, {"relevant": "N"}, "only mentioned in passing")
+    row = ending.make_reference(bench.office, eva, panel, PLACE, reason="two annotators and an adjudicator")
+    assert (row.version, row.state, row.by) == (1, "active", eva.id)
+    with tarfile.open(fileobj=io.BytesIO(bench.office.sealed.read(row.files["reference"][0]))) as archive:
+        files = {one.name: archive.extractfile(one).read().decode() for one in archive.getmembers()}
+    assert sorted(files) == ["query0.tsv", "query1.tsv"]
+    assert files["query1.tsv"].splitlines()[-1] == "MATERIAL_BASE-1A_00000002\tN"
+    record = json.loads(bench.office.sealed.read(row.files["judged"]))
+    assert (record["panel"], record["judgements"], record["decisions"]) == (panel, ended.digest, 1)
+    again = ending.make_reference(bench.office, eva, panel, PLACE, reason="made anew")
+    assert (again.version, again.state) == (2, "proposed")
+    assert references.agrees(row.commitment, bench.office.vault.secret("reference", row.id).hex(), row.files)
+    forged = row.files | {"judged": "0" * 64}
+    assert not references.agrees(row.commitment, bench.office.vault.secret("reference", row.id).hex(), forged)
+
+
+@pytest.mark.req("S-18")
+def test_the_digest_is_of_all_judgements_whatever_their_order(bench):
+    first = bench.ask(ending.files, marked(bench, "one")).digest
+    assert first.startswith("sha256:")
+    panel = bench.panel(KEY, documents(1, 2), ["jo", "kim"], name="two")
+    jo = bench.begin(panel, "jo")
+    bench.say(panel, "jo", {"relevant": "Y"})
+    before = bench.ask(ending.files, panel).digest
+    bench.do(working.correct, jo, panel, bench.desk(panel, "jo").last, {"relevant": "N"}, key="corrected")
+    assert bench.ask(ending.files, panel).digest != before
+
+
+@pytest.mark.req("R-2")
+def test_stars_and_ranks_become_the_reference_of_the_readability_task(bench, tmp_path):
+    panel = bench.panel(STARS, passages(4), ["jo:expert", "kim:novice", "lu:novice"])
+    for judge in ("jo", "kim", "lu"):
+        actor = bench.begin(panel, judge)
+        bench.say_all(panel, judge, lambda found: {"rating": 1 + len(found.assignment) % 5})
+        order = [one.item for one in bench.desk(panel, judge).placed]
+        bench.do(working.rank, actor, panel, 1, order, key="ranked")
+    bench.do(working.criteria, bench.actor("jo"), panel, 1, ["short words"], key="listed")
+    files = {one.name: one.content for one in bench.ask(ending.files, panel).files}
+    reference, rated = tmp_path / "panels.csv", tmp_path / "machine.csv"
+    reference.write_bytes(files["panels.csv"])
+    rated.write_text("passage,rating\n" + "".join(f"p{number},3\n" for number in range(4)))
+    scored = basanite.score("readability", reference=reference, submission=rated, draws=50)
+    assert scored.values["score_difference"].units == 4
+    assert b"short words" in files["criteria.csv"]
+    for content in files.values():
+        for judge in ("jo", "kim", "lu"):
+            assert bench.person(judge).encode() not in content
+
+
+def test_files_of_a_key_are_read_by_the_task(bench, tmp_path):
+    ended = bench.ask(ending.files, marked(bench))
+    for one in ended.files:
+        (tmp_path / one.name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / one.name).write_bytes(one.content)
+    names = [member.name for member in open_source(tmp_path / "key").members(Findings())]
+    assert sorted(names) == ["query0.tsv", "query1.tsv"]
+
+
+def test_only_organisers_make_the_truth(bench):
+    panel = marked(bench)
+    bench.do(setting_up.close_panel, bench.season.as_eva, panel)
+    for stranger in (bench.season.as_ada, bench.actor("jo")):
+        with pytest.raises(RefusedError) as refusal:
+            ending.make_reference(bench.office, stranger, panel, PLACE, reason="mine")
+        assert refusal.value.status == 403

@@ -1,0 +1,39 @@
+"""Panels in exports and backups: what was said goes along, rights and people do not."""
+
+import pytest
+from sqlalchemy import select
+from tests.campaign.panels.conftest import pairs, verdict_scheme
+
+from basanite.campaign.keeping.exporting import export_campaign
+from basanite.campaign.keeping.importing import import_campaign
+from basanite.campaign.office import COMMAND
+from basanite.campaign.panels import adjudicating, batches, ending
+from basanite.campaign.store.tables import Assignment, Judgement, Panel, PanelConsent, PanelDecision, Seat
+from basanite.testing import SetClock, small_office
+
+
+@pytest.mark.req("P-21")
+@pytest.mark.req("X-15")
+def test_an_exported_panel_says_the_same_elsewhere_and_gives_nobody_a_seat(bench, tmp_path):
+    panel = bench.panel(verdict_scheme(), pairs(3), ["jo", "kim"])
+    for judge, verdict in (("jo", "R"), ("kim", "N")):
+        bench.begin(panel, judge, languages=["Tagalog"])
+        bench.say_all(panel, judge, lambda found, v=verdict: {"verdict": v})
+    case = bench.ask(lambda session, office: adjudicating.queue(session, panel))[0]
+    bench.do(adjudicating.decide, bench.season.as_eva, case.id, {"verdict": "R"}, "it says so")
+    bench.do(batches.export_batch, bench.season.as_eva, panel)
+    export_campaign(bench.office, bench.season.campaign_id, tmp_path / "exported")
+    text = b"".join(path.read_bytes() for path in (tmp_path / "exported").rglob("*") if path.is_file())
+    assert b"judges.example" not in text
+    assert b"Tagalog" not in text
+    other = small_office(tmp_path / "other", SetClock())
+    import_campaign(other, COMMAND, tmp_path / "exported")
+    with other.reading() as session, bench.office.reading() as before:
+        for table in (Judgement, PanelDecision, Assignment):
+            assert len(session.scalars(select(table)).all()) == len(before.scalars(select(table)).all())
+        assert session.scalars(select(Seat)).all() == session.scalars(select(PanelConsent)).all() == []
+        assert {row.person_id[:8] for row in session.scalars(select(Judgement))} == {"foreign-"}
+        assert session.get_one(Panel, panel).scheme == verdict_scheme()
+        here, there = ending.files(before, bench.office, panel), ending.files(session, other, panel)
+    assert (here.judgements, here.undecided, here.rule) == (there.judgements, there.undecided, there.rule)
+    other.close()

@@ -1,0 +1,46 @@
+"""Reading in the season that examples of `basanite admin reading` work on: packages, runs, decisions, a gold."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tests.campaign.answering.season import prepared_package
+from tests.campaign.answering.small_package import small_package
+
+from basanite.campaign.answering import adjudicating, golds, packages, runs, tasks
+from basanite.campaign.answering.runs import Arrived
+from basanite.campaign.people.roles import viewer
+
+LOSER = [["G", ["that game"]], ["T", ["nobody"]]]
+
+
+def fill_reading(stage, folder) -> None:
+    """Add the packages `nfl-scoring`, with a decision, and `nfl-later`, with a proposed gold; and a folder `nfl`."""
+    small_package(folder, name="nfl-new").rename(folder / "nfl")
+    office, season = stage.office, stage.season
+    prepared = prepared_package(office)
+    with office.reading() as session:
+        ada = viewer(session, season.campaign_id, season.ada)
+    built = None
+    for name in ("nfl-scoring", "nfl-later"):
+        row = stage.do(packages.add, season.as_eva, season.campaign_id, replace(prepared, name=name), window="dev")
+        with office.reading() as session:
+            wanted = tasks.Wanted("train", "practice", types=("class",))
+            ready = tasks.check(session, office, ada, season.campaign_id, row.id, wanted)
+        built = built or tasks.build(office, ready)
+        task = stage.do(tasks.keep, season.as_eva, ready, built)
+        _decided(stage, ada, row.id, task.id)
+        if name == "nfl-later":
+            stage.do(golds.propose, season.as_eva, season.campaign_id, row.id, reason="a first round")
+
+
+def _decided(stage, who, package, task) -> None:
+    season = stage.season
+    run = stage.do(runs.start, season.as_ada, who, season.campaign_id, task, label="reader", key="k")
+    one = Arrived("losers", "nfl-001", LOSER, "d" * 64, "explicit", dict(LOSER))
+    digest = stage.office.files.put(b"x").digest
+    stage.do(runs.receive, season.as_ada, run, [one], key="k", digest=digest, media="ndjson")
+    with stage.office.reading() as session:
+        row = packages.find(session, season.campaign_id, package)
+        (waiting,) = adjudicating.progress(session, stage.office, row).waiting
+    stage.do(adjudicating.decide, season.as_eva, season.campaign_id, waiting, "wrong", seen=0)

@@ -1,0 +1,78 @@
+"""Headers that keep browsers strict are on every answer: of judging, annotating, answering, and of pictures."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from tests.server.test_routes import signed_in
+
+from basanite.server.api.panels import crowd
+from basanite.server.pages.answering import case
+from basanite.server.pages.judging import image
+from basanite.server.roles import list_of_routes
+
+OVERRIDES = {
+    "pages/judging/image.py": image.BOXED["Content-Security-Policy"],
+    "api/panels/crowd.py": crowd.BOXED["Content-Security-Policy"],
+    "pages/answering/case.py": case.DERIVATION_POLICY,
+}
+"""Whoever sends a policy of their own; it must be a tighter one."""
+ALWAYS = {
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+}
+KEPT = re.compile(r"no-store|private, no-cache|public, max-age=31536000, immutable")
+FAMILIES = ("judging", "annotat", "reading", "panel", "image", "adjudicat")
+
+
+def lacking(answer):
+    """What an answer does not forbid that it should."""
+    headers, policy = answer.headers, answer.headers.get("content-security-policy", "")
+    other = answer.headers.get("cross-origin-resource-policy") == "cross-origin"
+    for name, value in ALWAYS.items():
+        if headers.get(name) != value and not (other and name == "Cross-Origin-Resource-Policy"):
+            yield f"{name}: {headers.get(name)}"
+    if "default-src 'none'" not in policy or re.search(r"script-src[^;]*unsafe|\*", policy):
+        yield f"policy: {policy}"
+    if "sandbox" not in policy and "frame-ancestors 'none'" not in policy:
+        yield f"may be framed: {policy}"
+    if not KEPT.fullmatch(headers.get("cache-control", "")):
+        yield f"cache: {headers.get('cache-control')}"
+
+
+@pytest.mark.req("X-16", "X-9")
+@pytest.mark.timeout(240)
+@pytest.mark.parametrize("role", ["judge", "annotator", "evaluation", "visitor"])
+def test_every_answer_of_every_route_keeps_browsers_strict(role, client, office, everybody):
+    headers = {} if role == "visitor" else signed_in(office, everybody.people[role])
+    wrong, families = [], set()
+    for route in list_of_routes(client.app):
+        if "GET" in route.methods:
+            path = re.sub(r"{(\w+)(:\w+)?}", lambda at: "small" if at[1] == "slug" else "0" * 20, route.path)
+            answer = client.get(path, headers=headers | {"Accept": "text/html"}, follow_redirects=False)
+            families |= {family for family in FAMILIES if family in path}
+            wrong += [(path, answer.status_code, fault) for fault in lacking(answer)]
+    assert wrong == []
+    assert families == set(FAMILIES)
+
+
+@pytest.mark.req("X-9")
+@pytest.mark.parametrize("name", OVERRIDES)
+def test_a_policy_of_its_own_is_a_box(name):
+    assert OVERRIDES[name].startswith("sandbox; default-src 'none'")
+    assert "script" not in OVERRIDES[name].replace("allow-scripts", "script")
+
+
+def test_nobody_else_sends_a_policy_of_their_own(repository):
+    source = repository / "src" / "basanite" / "server"
+    found = {
+        str(path.relative_to(source))
+        for path in source.rglob("*.py")
+        if "Content-Security-Policy" in path.read_text("utf-8")
+    }
+    assert found == {"guarding.py", *OVERRIDES}
