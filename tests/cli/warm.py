@@ -130,7 +130,6 @@ def _leave(code: int) -> None:
 
 
 LOADED = (
-    "altair",
     "basanite.annotation.config",
     "basanite.campaign.duties",
     "basanite.campaign.organising.references",

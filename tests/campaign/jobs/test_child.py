@@ -212,12 +212,12 @@ def test_the_interpreter_is_named_without_detours():
 def test_a_file_that_is_not_of_the_store_keeps_its_mode(sqlite_office, pack, tmp_path):
     import shutil
 
-    from basanite.campaign.jobs.running import Given, _lay
+    from basanite.campaign.jobs.running import Given, lay
 
     path = tmp_path / "key.tsv"
     shutil.copyfile(next(pack.key.iterdir()), path)
     path.chmod(0o640)
     (tmp_path / "box").mkdir()
-    _lay(Given("key.tsv", path), tmp_path / "box", "reference")
+    lay(Given("key.tsv", path), tmp_path / "box", "reference")
     assert path.stat().st_mode & 0o777 == 0o640
     assert path.stat().st_nlink == 1

@@ -234,6 +234,8 @@ def test_every_mail_has_a_subject_a_body_and_known_words():
         "text",
         "description",
         "pack",
+        "panel",
+        "address",
     ]
     known = {*plain, "standing", "decision", "version", "team", "into_team", "who_person", "about_person", "link"}
     for name, template in catalogue().items():

@@ -132,9 +132,10 @@ def plain_picture(member: Member) -> tuple[bytes, int, int, str]:
     problem = next((one.message for one in check_image(member.name, member.data)), "")
     if problem:
         return b"", 0, 0, problem
-    Image.MAX_IMAGE_PIXELS = WIDTH * HEIGHT
     try:
         with Image.open(io.BytesIO(member.data), formats=("PNG", "JPEG")) as opened:
+            if opened.width * opened.height > WIDTH * HEIGHT:  # as Pillow reads the header, which is what it decodes by
+                return b"", 0, 0, f"it has {opened.width} x {opened.height} pixels"
             opened.load()
             plain = Image.new("RGB", opened.size, "white")
             rgba = opened.convert("RGBA")

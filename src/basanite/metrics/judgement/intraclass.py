@@ -60,7 +60,7 @@ def _one_way(table: Reals) -> tuple[Estimate, Estimate]:
 def one_way(values: ArrayLike, item: ArrayLike) -> tuple[Estimate, Estimate]:
     """ICC(1) and ICC(1,k) of ratings in a list with the item of each: one rating, and the mean of an item's ratings.
 
-    >>> one, mean = one_way([9, 2, 5, 6, 1, 3, 8, 4, 6], [0, 0, 0, 1, 1, 1, 2, 2, 2])
+    >>> one, mean = one_way([9, 8, 9, 1, 2, 1, 5, 4, 6], [0, 0, 0, 1, 1, 1, 2, 2, 2])
     >>> one.value < mean.value
     True
     """
