@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import httpx2
 from sqlalchemy import func, select
@@ -26,6 +27,8 @@ per_item = {per_item}
 break_every = 0
 """
 PATIENCE = 120.0
+PAUSES = (0.2, 1.0, 3.0, 9.0)
+"""Seconds to the next try when a line breaks."""
 TWICE = 4
 """One answer in so many is sent twice at the same moment, as by two tabs or after a broken line."""
 
@@ -105,9 +108,9 @@ async def _all(address: str, made: Crew) -> Seen:
 async def _one(client: httpx2.AsyncClient, made: Crew, token: str) -> tuple[int, int, int, int]:
     """One judge's whole day."""
     base, headers = f"/api/v1/campaigns/{made.slug}/panels/{made.panel}", {"Authorization": f"Bearer {token}"}
-    found = (await client.get(f"{base}/desk", headers=headers)).json()
-    await client.post(f"{base}/consent", json={"version": found["consent_version"]}, headers=headers)
-    found = (await client.post(f"{base}/declaration", json={}, headers=headers)).json()
+    found = (await _again(client.get, f"{base}/desk", headers=headers)).json()
+    await _again(client.post, f"{base}/consent", json={"version": found["consent_version"]}, headers=headers)
+    found = (await _again(client.post, f"{base}/declaration", json={}, headers=headers)).json()
     stored = repeated = failed = 0
     while found["stage"] == "item":
         replies = await _sent(client, base, headers, found["assignment"])
@@ -117,7 +120,7 @@ async def _one(client: httpx2.AsyncClient, made: Crew, token: str) -> tuple[int,
         failed += len(replies) - len(good)
         if not good:
             break
-        found = (await client.get(f"{base}/desk", headers=headers)).json()
+        found = (await _again(client.get, f"{base}/desk", headers=headers)).json()
     return stored, repeated, failed, int(found["stage"] == "done")
 
 
@@ -126,7 +129,18 @@ async def _sent(
 ) -> list[httpx2.Response]:
     said = {"assignment": assignment, "answers": {"relevant": mark_of(assignment)}, "key": assignment, "seconds": 1}
     times = 2 if _dice(assignment) % TWICE == 0 else 1
-    return await asyncio.gather(*(client.post(f"{base}/answers", json=said, headers=headers) for _ in range(times)))
+    send = (_again(client.post, f"{base}/answers", json=said, headers=headers) for _ in range(times))
+    return await asyncio.gather(*send)
+
+
+async def _again(send: Callable[..., Awaitable[httpx2.Response]], address: str, **given: Any) -> httpx2.Response:
+    """Send until something comes back, as the judge's page does: a thousand at one moment meet broken lines."""
+    for pause in PAUSES:
+        try:
+            return await send(address, **given)
+        except httpx2.TransportError:
+            await asyncio.sleep(pause)
+    return await send(address, **given)
 
 
 def _dice(assignment: str) -> int:
