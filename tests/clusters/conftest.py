@@ -8,7 +8,6 @@ from basanite.clusters.address import Cluster
 
 @pytest.fixture(scope="module")
 def processes(tmp_path_factory):
-    pytest.importorskip("distributed")
     with dask_cluster(tmp_path_factory.mktemp("cluster")) as started:
         yield started
 

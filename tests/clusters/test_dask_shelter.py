@@ -12,8 +12,6 @@ from basanite.clusters import executor as clusters
 from basanite.clusters.address import Cluster, ClusterError
 from basanite.clusters.executor import connected, workers_at
 
-pytest.importorskip("distributed")
-
 
 def slow(number):
     time.sleep(0.3)
