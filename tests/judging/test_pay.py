@@ -58,3 +58,11 @@ def test_the_payroll_has_a_line_for_each_judge():
         ("a", "2", "0.40", "yes"),
         ("b", "1", "0.20", "yes"),
     ]
+
+
+@pytest.mark.req("P-22")
+def test_a_bonus_reaches_the_floor_and_is_never_rounded_to_nothing():
+    done = [Judgement("i1", "ann", {}, seconds=277.2)]
+    (found,) = statements(done, Pay(per_item=1.0, currency="EUR", floor=13))
+    assert found.below_floor
+    assert found.owed == Decimal("0.01")

@@ -9,7 +9,7 @@ import csv
 import io
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import ROUND_HALF_UP, ROUND_UP, Decimal
 from typing import Final
 
 from basanite.judging.judgements import Judgement
@@ -53,7 +53,7 @@ class Statement:
     def owed(self) -> Decimal:
         """What is missing to the floor: a bonus that an organiser may pay."""
         lacking = Decimal(str(self.floor)) * Decimal(str(self.hours)) - self.amount
-        return max(lacking, Decimal(0)).quantize(CENT, ROUND_HALF_UP) if self.below_floor else Decimal(0)
+        return max(lacking, Decimal(0)).quantize(CENT, ROUND_UP) if self.below_floor else Decimal(0)
 
     def sentence(self) -> str:
         """The statement in words."""

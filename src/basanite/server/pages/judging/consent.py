@@ -43,7 +43,7 @@ def _facts(scheme: Scheme) -> Iterator[tuple[str, str]]:
     if scheme.pay.is_paid:
         yield say("Pay"), pay_words(scheme.pay)
     yield say("What is timed"), say("The time that an item is in sight, without pauses.")
-    yield say("Who sees your answers"), say("The organisers, under a number; never another judge.")
+    yield say("Who sees your answers"), say("The organisers, who can see whose they are; never another judge.")
     yield say("Stopping"), say("At any time, without a reason; what you did is paid.")
 
 
