@@ -16,10 +16,10 @@ from pathlib import Path
 
 def us(references, answers):
     """BLEU, ROUGE-L and CIDEr-D together, from strings; one table of n-grams serves BLEU and CIDEr-D."""
-    from basanite.metrics.captions import bleu_of, captions_of
-    from basanite.metrics.ngrams import corpus_of
-    from basanite.metrics.overlap import overlap_of
-    from basanite.metrics.rouge import rouge_l_scores
+    from basanite.metrics.text.captions import bleu_of, captions_of
+    from basanite.metrics.text.ngrams import corpus_of
+    from basanite.metrics.text.overlap import overlap_of
+    from basanite.metrics.text.rouge import rouge_l_scores
 
     rouge_l_scores([["a"]], [[["a"]]])  # loads rapidfuzz before the clock starts, as the peer's modules are
     start = time.process_time()
@@ -52,7 +52,7 @@ def meteor(references, answers):
     """METEOR alone, which has no peer without Java."""
     import nltk.stem.snowball  # noqa: F401  loaded before the clock starts, as the peer's modules are
 
-    from basanite.metrics.captions import meteor as score
+    from basanite.metrics.text.captions import meteor as score
 
     start = time.process_time()
     value = score(answers, references)

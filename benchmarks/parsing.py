@@ -29,7 +29,7 @@ MAKE = """
 import re, sys
 from pathlib import Path
 from basanite.formats.texts.trees import read_trees
-from basanite.metrics.pruning import Rules, pruned
+from basanite.metrics.text.pruning import Rules, pruned
 from basanite.synthetic.treebank import sentences
 folder, number, seed = Path(sys.argv[1]), *map(int, sys.argv[2:])
 
@@ -54,9 +54,9 @@ for name, side in zip(("gold", "answers"), sides):
 
 US = """
 import json, sys, time
-import basanite.metrics.parsing as parsing
+import basanite.metrics.text.parsing as parsing
 from basanite.formats.texts.trees import Names, read_trees
-from basanite.metrics.pruning import Rules, fitting, pruned
+from basanite.metrics.text.pruning import Rules, fitting, pruned
 start = time.process_time()
 names = Names()
 sides = [read_trees(open(path).read().splitlines(), names) for path in sys.argv[1:3]]

@@ -62,7 +62,7 @@ def matrix(features):
 
 def linear(rows, repeat):
     """The closed forms against one product, and their growth with the rows."""
-    from basanite.metrics.cosine import ferm
+    from basanite.metrics.representation.cosine import ferm
     from basanite.metrics.representation.passes import linear_pass
 
     features, labels = data(rows, DIMENSIONS, CLASSES)

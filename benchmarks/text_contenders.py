@@ -65,7 +65,7 @@ def wer_rapidfuzz(size):
 
 def wer_us(size):
     """Our rows and rate from words that are split already."""
-    from basanite.metrics.speech import WER, word_statistics
+    from basanite.metrics.text.speech import WER, word_statistics
 
     word_statistics(_utterances(10))
     block = _utterances(size)
@@ -75,14 +75,14 @@ def wer_us(size):
 
 def wer_us_texts(size):
     """Our rate with everything from texts on: splitting, rows, and the counts of hits and edits."""
-    from basanite.metrics.speech import WER, word_statistics
+    from basanite.metrics.text.speech import WER, word_statistics
 
     block = _utterances(size)
     return timed(lambda: (block.words.counts, WER.of(word_statistics(block)))[1])
 
 
 def _utterances(size):
-    from basanite.metrics.speech import Utterances
+    from basanite.metrics.text.speech import Utterances
 
     said, heard = sentences(size, 0.2)
     units = [str(at) for at in range(size)]
@@ -107,7 +107,7 @@ def bleu_sacrebleu(size):
 
 def bleu_us(size):
     """Rows for every segment, and the score."""
-    from basanite.metrics.translation import BLEU, Segments, bleu_statistics, peer_bleu
+    from basanite.metrics.text.translation import BLEU, Segments, bleu_statistics, peer_bleu
 
     peer_bleu()
     references, answers = map(written, sentences(size, 0.3))
@@ -150,7 +150,7 @@ def _paired(size, *, weights, draws):
     from basanite.analysis.paired import differences, enter
     from basanite.analysis.results import Design
     from basanite.kernel import UnitRows
-    from basanite.metrics.translation import BLEU, BLEU_COLUMNS, Segments, bleu_statistics, peer_bleu
+    from basanite.metrics.text.translation import BLEU, BLEU_COLUMNS, Segments, bleu_statistics, peer_bleu
 
     peer_bleu()
     references, *systems = map(written, sentences(size, 0.3, 0.31))

@@ -14,7 +14,7 @@ from basanite.errors import SettingError, UnknownNameError, UnreadableError
 from basanite.formats.archives.pieces import AHEAD
 from basanite.interface import Work, named, system_name
 from basanite.problems import Findings
-from basanite.reports.json_output import dumps, score_object
+from basanite.reports.formats.json_output import dumps, score_object
 from basanite.tasks import Inputs, Task
 
 

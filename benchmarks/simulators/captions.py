@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from basanite.kernel import Metric
-from basanite.metrics.captions import Captions
+from basanite.metrics.text.captions import Captions
 from basanite.synthetic.captions import described
 from simulators.population import POPULATION, Population
 

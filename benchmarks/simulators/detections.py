@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from basanite.kernel import Metric
-from basanite.metrics import detection, end_to_end, identification, thresholds
+from basanite.metrics.retrieval import detection, end_to_end, identification, thresholds
 from simulators.population import POPULATION, Population
 
 BETA = 40.0

@@ -9,9 +9,9 @@ import numpy as np
 from basanite.formats.texts.trees import Names, read_trees
 from basanite.kernel import Metric
 from basanite.metrics.classification import Labels
-from basanite.metrics.parsing import Parses
-from basanite.metrics.perplexity import Likelihoods
-from basanite.metrics.pruning import Rules, fitting, pruned
+from basanite.metrics.text.parsing import Parses
+from basanite.metrics.text.perplexity import Likelihoods
+from basanite.metrics.text.pruning import Rules, fitting, pruned
 from basanite.synthetic.treebank import Parser, Treebank, written
 from simulators.population import POPULATION, Population
 

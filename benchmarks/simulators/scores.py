@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from basanite.kernel import Metric
-from basanite.metrics.average_precision import AP, AP11, Confidences
-from basanite.metrics.dense_ranking import dense_rows
 from basanite.metrics.ratings import RMSE, Rated
 from basanite.metrics.relevance import Judged
+from basanite.metrics.retrieval.average_precision import AP, AP11, Confidences
+from basanite.metrics.retrieval.dense_ranking import dense_rows
 from simulators.population import POPULATION, Population
 
 LEVELS = (0.0, 0.03, 0.1, 0.3)

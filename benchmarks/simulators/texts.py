@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from basanite.kernel import Metric
-from basanite.metrics.speech import Utterances
-from basanite.metrics.translation import Segments
+from basanite.metrics.text.speech import Utterances
+from basanite.metrics.text.translation import Segments
 from simulators.population import POPULATION, Population
 
 VOCABULARY = 2000

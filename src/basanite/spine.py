@@ -17,9 +17,9 @@ from basanite.errors import MissingExtraError
 from basanite.formats.archives.pieces import side_by_side
 from basanite.kernel import Scores
 from basanite.problems import Findings
-from basanite.reports.comparing import comparison_report
+from basanite.reports.kinds.comparing import comparison_report
+from basanite.reports.kinds.scoring import analysis_report
 from basanite.reports.model import Report
-from basanite.reports.scoring import analysis_report
 from basanite.tasks import Inputs, Opened, Task
 
 

@@ -11,13 +11,14 @@ from sqlalchemy import inspect, select
 from tests.cli.running import JUDGING
 
 from basanite.campaign.office import Actor
-from basanite.campaign.panels import batches, joining, setting_up, working
+from basanite.campaign.panels.attending import joining, working
+from basanite.campaign.panels.preparing import batches, setting_up
 from basanite.campaign.people.persons import add_person
 from basanite.campaign.store.tables import Submission
 from basanite.campaign.store.tables.base import random_id
 from basanite.formats.archives.repair import write_archive
 from basanite.judging.items import Block, item_of
-from basanite.synthetic.pictures import text_picture
+from basanite.synthetic.files.pictures import text_picture
 
 DOCUMENT = "MATERIAL_BASE-1A_00000001"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.cli.running import here
 
-from basanite.synthetic.packs import BuildSpec, RawSpec, raw_documents, write_build_pack, write_raw_table
+from basanite.synthetic.files.packs import BuildSpec, RawSpec, raw_documents, write_build_pack, write_raw_table
 
 TREE = "IARPA_MATERIAL-BASE-1A"
 

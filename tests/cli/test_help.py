@@ -15,8 +15,8 @@ from tests.cli.kept_season import kept_files
 from tests.cli.running import ANNOTATION, EXAMPLE, FEATURES, HARNESS, JUDGING, READING, forked, here, process, typed
 
 from basanite.cli import COMMANDS, app
-from basanite.synthetic.pack_builder import PackSpec, build_packs
-from basanite.synthetic.packs import RawSpec, raw_documents, write_raw_table, write_tree
+from basanite.synthetic.files.pack_builder import PackSpec, build_packs
+from basanite.synthetic.files.packs import RawSpec, raw_documents, write_raw_table, write_tree
 
 HEAVY = ("numpy", "scipy", "polars", "jinja2", "vl_convert", "rich")
 ELSEWHERE = ("fastapi", "sqlalchemy", "torch", "dask", "pyoxigraph")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from tests.cli.running import FEATURES, here
 
-from basanite.metrics.cosine import ferm
+from basanite.metrics.representation.cosine import ferm
 from basanite.metrics.representation.everything import NAMES
 
 VALUE_KEYS = {"value", "low", "high", "units", "undefined", "flags", "parts"}

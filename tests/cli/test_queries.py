@@ -7,8 +7,8 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from basanite.cli.domains import domains
-from basanite.cli.queries import queries
+from basanite.cli.data.domains import domains
+from basanite.cli.data.queries import queries
 from basanite.errors import UnknownNameError
 
 GOOD = 'query_id\tquery_string\tdomain_id\nq1\tmusic\tLIF\nq2\tbribing+,"panel of judges"\tGOV\n'

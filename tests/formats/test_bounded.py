@@ -13,7 +13,7 @@ from basanite.formats.packs.toml_document import TomlReport, read_toml
 from basanite.formats.summaries.image_header import PNG_SIGNATURE, check_image
 from basanite.formats.summaries.summary_metadata import summary_rules
 from basanite.problems import Findings
-from basanite.reports.parquet import _encodable
+from basanite.reports.formats.parquet import _encodable
 
 
 def test_a_file_is_read_up_to_its_bound(tmp_path):

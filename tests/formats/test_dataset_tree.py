@@ -14,8 +14,8 @@ from basanite.formats.packs.build_pack import is_build_pack, read_build_pack
 from basanite.formats.packs.dataset_tree import read_tree
 from basanite.formats.packs.pack_names import tree_name
 from basanite.problems import Findings
-from basanite.synthetic.packs import BuildSpec, write_build_pack
-from basanite.synthetic.sounds import sphere_bytes, wav_bytes
+from basanite.synthetic.files.packs import BuildSpec, write_build_pack
+from basanite.synthetic.files.sounds import sphere_bytes, wav_bytes
 
 DICE = np.random.default_rng(0)
 TEXT, SPEECH = "MATERIAL_BASE-1A_00000001", "MATERIAL_BASE-1A_00000002"

@@ -13,7 +13,7 @@ from basanite.formats.retrieval.pools import (
     to_judge,
 )
 from basanite.formats.retrieval.trec import Reader, read_qrels
-from basanite.metrics.ranking import MAP, ranked_queries, rows
+from basanite.metrics.retrieval.ranking import MAP, ranked_queries, rows
 from basanite.problems import Findings
 
 

@@ -25,7 +25,7 @@ from basanite.harness.results import read_split
 from basanite.receipts.keys import Keyring
 from basanite.receipts.reproducing import open_bundle
 from basanite.receipts.verifying import Trust, verify
-from basanite.reports.results import read_result
+from basanite.reports.kinds.results import read_result
 
 RECEIPTS = EXAMPLES / "receipts"
 KEY = bytes(range(32))
@@ -169,7 +169,7 @@ def _array(data: bytes, place: Path) -> None:
 @cache
 def _result() -> bytes:
     import basanite
-    from basanite.reports.json_output import dumps, score_object
+    from basanite.reports.formats.json_output import dumps, score_object
 
     clir = EXAMPLES / "clir"
     found = basanite.score("clir", submission=clir / "Alpha.tgz", reference=clir / "key", draws=2)

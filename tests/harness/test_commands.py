@@ -6,7 +6,7 @@ import pytest
 from tests.cli.running import here
 from tests.harness.plans import ALPHA, DIGITS, HEAD, written
 
-from basanite.cli import harness_run
+from basanite.cli.harness import run as harness_run
 
 
 @pytest.fixture

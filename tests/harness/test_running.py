@@ -17,7 +17,7 @@ from basanite.harness.engine.graph import needed
 from basanite.harness.evaluation import ready
 from basanite.harness.results import ResultFolder, ResultFolderError
 from basanite.harness.running import run_plan
-from basanite.metrics.average_precision import values as average_precision
+from basanite.metrics.retrieval.average_precision import values as average_precision
 
 ALL = ("1", "2a", "2b", "3a", "3b", "4a", "4b", "5a", "5b", "6a", "6b")
 TEXT_TEAM = f"""

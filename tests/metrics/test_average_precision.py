@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import average_precision_score
 
-from basanite.metrics.average_precision import (
+from basanite.metrics.retrieval.average_precision import (
     AP,
     AP11,
     MAP,

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 
-from basanite.metrics.calibration import (
+from basanite.metrics.retrieval.calibration import (
     CALIBRATIONS,
     isotonic,
     isotonic_calibration,
@@ -18,7 +18,7 @@ from basanite.metrics.calibration import (
     logistic_calibration,
     query_threshold,
 )
-from basanite.metrics.thresholds import SCALE, Pool, Ranked
+from basanite.metrics.retrieval.thresholds import SCALE, Pool, Ranked
 
 few = settings(max_examples=40, deadline=None)
 documents = st.lists(st.tuples(st.sampled_from([0, 1, 7, 500, 50_000, 99_999, SCALE]), st.booleans()), min_size=1)

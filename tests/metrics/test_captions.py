@@ -7,9 +7,9 @@ from pycocoevalcap.cider.cider import Cider
 from pycocoevalcap.rouge.rouge import Rouge
 from sacrebleu.metrics import bleu as sacrebleu
 
-from basanite.metrics import captions
-from basanite.metrics.captions import COLUMNS, FUSION, METRICS, Captions, captions_of, counts
-from basanite.metrics.ngrams import corpus_of, grams_of
+from basanite.metrics.text import captions
+from basanite.metrics.text.captions import COLUMNS, FUSION, METRICS, Captions, captions_of, counts
+from basanite.metrics.text.ngrams import corpus_of, grams_of
 from basanite.synthetic.captions import described
 
 SMALL = tuple("abcdefg")
@@ -155,7 +155,7 @@ def test_n_grams_are_counted_as_a_plain_counter_counts_them():
 def test_keys_that_do_not_fit_one_integer_are_sorted_all_the_same(monkeypatch):
     answers, references = CASES["many words"]
     expected = captions.cider_d(answers, references)
-    monkeypatch.setattr("basanite.metrics.ngrams._WIDEST", 4)
+    monkeypatch.setattr("basanite.metrics.text.ngrams._WIDEST", 4)
     assert np.array_equal(captions.cider_d(answers, references), expected)
 
 

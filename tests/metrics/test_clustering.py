@@ -9,7 +9,7 @@ from sklearn import metrics as peers
 from tests.metrics.labelled_features import clouds, distances, labelled
 
 from basanite.errors import FeaturesError, SettingError
-from basanite.metrics import clustering
+from basanite.metrics.representation import clustering
 from basanite.metrics.representation.everything import Options, Source, measure
 from basanite.metrics.representation.results import COINCIDENT, SINGLETONS
 

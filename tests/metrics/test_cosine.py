@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.metrics.labelled_features import clouds, cosines, labelled, plain_ferm
 
 from basanite.errors import FeaturesError
-from basanite.metrics import cosine
+from basanite.metrics.representation import cosine
 from basanite.metrics.representation.classes import Classes
 from basanite.metrics.representation.results import (
     INTER_ZERO,

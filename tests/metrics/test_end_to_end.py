@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from basanite.analysis.resampling import weighted_sums
-from basanite.metrics import detection
-from basanite.metrics.detection import COLUMNS, Detections
-from basanite.metrics.end_to_end import (
+from basanite.metrics.retrieval import detection
+from basanite.metrics.retrieval.detection import COLUMNS, Detections
+from basanite.metrics.retrieval.end_to_end import (
     E2E_AQWV,
     E2E_AQWV_ALL,
     E2E_AQWV_RELEVANT,

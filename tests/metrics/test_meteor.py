@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from nltk.stem.snowball import SnowballStemmer
 
-from basanite.metrics import captions
-from basanite.metrics.alignment import EXACT, STEM, SYNONYM, align
-from basanite.metrics.meteor import COLUMNS, meteor_counts, meteor_of
+from basanite.metrics.text import captions
+from basanite.metrics.text.alignment import EXACT, STEM, SYNONYM, align
+from basanite.metrics.text.meteor import COLUMNS, meteor_counts, meteor_of
 from basanite.synthetic.captions import described
 
 PROGRAM = (

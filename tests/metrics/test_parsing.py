@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from tests.metrics.brackets import counted, crosses
 
 from basanite.formats.texts.trees import Names, read_trees
-from basanite.metrics.parsing import COLUMNS, Parses, crossing_spans, statistics, values
-from basanite.metrics.pruning import (
+from basanite.metrics.text.parsing import COLUMNS, Parses, crossing_spans, statistics, values
+from basanite.metrics.text.pruning import (
     Rules,
     equivalence,
     fitting,

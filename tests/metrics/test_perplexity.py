@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from basanite.metrics.perplexity import PERPLEXITY, Likelihoods, perplexity, statistics
+from basanite.metrics.text.perplexity import PERPLEXITY, Likelihoods, perplexity, statistics
 
 
 def root(probabilities):

@@ -8,8 +8,8 @@ from ir_measures import AP, RR, Bpref, P, infAP, nDCG
 
 from basanite.errors import SettingError
 from basanite.formats.retrieval.trec import ranked
-from basanite.metrics.dense_ranking import dense_rows, values
-from basanite.metrics.ranking import COLUMNS, METRICS, ranked_queries, rows
+from basanite.metrics.retrieval.dense_ranking import dense_rows, values
+from basanite.metrics.retrieval.ranking import COLUMNS, METRICS, ranked_queries, rows
 
 PEERS = {"ap": AP, "ndcg": nDCG, "ndcg_10": nDCG @ 10, "p_10": P @ 10, "rr": RR, "bpref": Bpref, "infap": infAP}
 SEEDS = range(6)

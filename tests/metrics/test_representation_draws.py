@@ -6,16 +6,16 @@ from tests.metrics.labelled_features import clouds, cosines, distances
 
 from basanite.analysis.intervals import span, tails_of
 from basanite.analysis.resampling import weight_blocks, weights
-from basanite.metrics import clustering
+from basanite.metrics.representation import clustering
 from basanite.metrics.representation import draws as linear
 from basanite.metrics.representation.classes import Classes
 from basanite.metrics.representation.dice import subsamples
 from basanite.metrics.representation.draws import linear_draws, resampling_of
 from basanite.metrics.representation.everything import NAMES, measure
 from basanite.metrics.representation.pairwise.pair_draws import pairwise_draws
+from basanite.metrics.representation.transfer import h_score, leep
 from basanite.metrics.representation.transfer.h_score import h_score_draws
 from basanite.metrics.representation.transfer.leep import leep_draws
-from basanite.metrics.transfer import h_score, leep
 
 ALL = ("ferm1", "ferm2", "ferm3", "ferm4", "gap", "collapse", "calinski_harabasz", "rs", "c_root_k", "davies_bouldin")
 

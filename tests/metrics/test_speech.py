@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from rapidfuzz.distance import Levenshtein
 
-from basanite.metrics.speech import (
+from basanite.metrics.text.speech import (
     CER,
     WER,
     Utterances,
@@ -18,7 +18,7 @@ from basanite.metrics.speech import (
     values,
     word_statistics,
 )
-from basanite.metrics.speech_alignment import AlignmentCounts, align, best_reading, counts_of
+from basanite.metrics.text.speech_alignment import AlignmentCounts, align, best_reading, counts_of
 
 WORDS = ["a", "b", "c", "de", "été", "e\u0301te", "新年", "快乐", "the", "uh"]
 

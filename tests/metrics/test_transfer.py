@@ -12,7 +12,7 @@ from basanite.errors import FeaturesError
 from basanite.metrics.representation.classes import Classes
 from basanite.metrics.representation.dice import subsamples
 from basanite.metrics.representation.results import FEW_ROWS, SUBSAMPLED
-from basanite.metrics.transfer import h_score, leep, otce
+from basanite.metrics.representation.transfer import h_score, leep, otce
 
 
 def plain_leep(theta, labels):

@@ -13,7 +13,7 @@ from sacrebleu.metrics import TER as PEER_TER
 from basanite.analysis.paired import difference
 from basanite.analysis.results import Design
 from basanite.kernel import UnitRows
-from basanite.metrics.translation import (
+from basanite.metrics.text.translation import (
     BLEU,
     BLEU_COLUMNS,
     CHRF,

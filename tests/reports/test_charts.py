@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from basanite.figures import Axis, Chart, Table
-from basanite.reports import charts, scales, theme
-from basanite.reports.points import POINTS_PER_LINE
+from basanite.reports import theme
+from basanite.reports.drawing import charts, scales
+from basanite.reports.drawing.points import POINTS_PER_LINE
 
 TEXT = ("ink", "muted", "accent", "good", "bad")
 VISION = {

@@ -14,8 +14,8 @@ from tests.tasks.test_outcomes import png
 from basanite.analysis.mistakes import Mistakes, NonTargets
 from basanite.figures import Image
 from basanite.reports import theme
-from basanite.reports.explorer import page_data, render
-from basanite.reports.exploring import errors_object, errors_report, sentences
+from basanite.reports.kinds.explorer import page_data, render
+from basanite.reports.kinds.exploring import errors_object, errors_report, sentences
 
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync"]
 QUERIES, DOCUMENTS = ("query00001", "query00002", "query00003"), tuple(f"DOC_{at:03}" for at in range(60))

@@ -9,7 +9,7 @@ import pytest
 
 from basanite.analysis.results import Analysis, Comparison, Design, Difference, Ranking, Value
 from basanite.kernel import Scores
-from basanite.reports.json_output import compare_object, dumps, rounded, score_object
+from basanite.reports.formats.json_output import compare_object, dumps, rounded, score_object
 
 GOLDEN = """\
 {

@@ -7,7 +7,7 @@ import pytest
 
 from basanite.figures import Chart, Table
 from basanite.reports import Headline, analysis_report, comparison_report, validation_report
-from basanite.reports.strip import strip
+from basanite.reports.drawing.strip import strip
 
 
 def tables(report):

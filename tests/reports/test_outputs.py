@@ -17,7 +17,7 @@ from basanite.errors import UnknownNameError
 from basanite.figures import Table
 from basanite.problems import Findings
 from basanite.reports import Report, Section, output_for, validation_report, write
-from basanite.reports.csv_output import cell
+from basanite.reports.formats.csv_output import cell
 from basanite.reports.model import LONG_COLUMNS
 
 OUTPUTS = registry.names("outputs")

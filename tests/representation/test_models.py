@@ -11,13 +11,13 @@ from sklearn.preprocessing import StandardScaler
 from tests.representation.made import data, features
 
 from basanite.errors import FeaturesError, UnknownNameError
-from basanite.metrics.cosine import ferm
+from basanite.metrics.representation.cosine import ferm
 from basanite.metrics.representation.everything import measure
 from basanite.representation.data import read_data
 from basanite.representation.models.extraction import extract, layers, save_features
 from basanite.representation.models.robustness import REPEATS, Looked, robustness, transformed_features
 from basanite.representation.models.training import EpochCurve, linear_measures
-from basanite.synthetic.transforms import KINDS, Transformation, transformed
+from basanite.synthetic.files.transforms import KINDS, Transformation, transformed
 
 torch = pytest.importorskip("torch")
 

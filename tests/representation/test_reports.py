@@ -12,7 +12,8 @@ from tests.representation.made import EXAMPLE, data, features
 from basanite import registry
 from basanite.figures import Axis, Chart, Table
 from basanite.metrics.representation.classes import Classes
-from basanite.reports import charts, heat, theme
+from basanite.reports import theme
+from basanite.reports.drawing import charts, heat
 from basanite.reports.outputs import write
 from basanite.representation.comparing.report import sets_report
 from basanite.representation.comparing.sets import compare_sets

@@ -19,7 +19,7 @@ from tests.server.doors.sending import bearer
 from tests.server.live import live
 
 from basanite.cli import app
-from basanite.cli.office import GivenClock
+from basanite.cli.operating.office import GivenClock
 from basanite.synthetic.clir import Spec
 from basanite.testing import SetClock, small_office, small_pack
 

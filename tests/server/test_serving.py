@@ -13,7 +13,7 @@ import pytest
 from tests.cli.running import here
 
 from basanite.campaign.settings import Mail
-from basanite.cli.serve import is_loopback
+from basanite.cli.operating.serve import is_loopback
 from basanite.server.checkup import examine
 from basanite.testing import small_office
 

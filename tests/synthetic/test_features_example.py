@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from tests.representation.made import EXAMPLE
 
-from basanite.metrics.cosine import ferm
-from basanite.synthetic.features_example import BATCH, KNOWN, REPEATS, ROWS, example_files, trained
+from basanite.metrics.representation.cosine import ferm
+from basanite.synthetic.examples.features import BATCH, KNOWN, REPEATS, ROWS, example_files, trained
 
 FILES = sorted(path.stem for path in EXAMPLE.glob("*.npz"))
 

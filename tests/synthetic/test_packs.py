@@ -15,8 +15,8 @@ from basanite.formats.factors import read_factors
 from basanite.formats.packs.dataset_tree import read_tree
 from basanite.formats.packs.raw_documents import RawDocument, read_raw_documents
 from basanite.problems import Findings
-from basanite.synthetic.pack_builder import PackSpec, build_packs
-from basanite.synthetic.packs import RawSpec, raw_documents, write_raw_table, write_secrets, write_tree
+from basanite.synthetic.files.pack_builder import PackSpec, build_packs
+from basanite.synthetic.files.packs import RawSpec, raw_documents, write_raw_table, write_secrets, write_tree
 
 RAW = raw_documents(RawSpec(400, seed=3))
 SPEC = PackSpec("1A", dev=50, analysis=50, seed=5)

@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 from basanite.errors import SettingError
-from basanite.synthetic import clir, clir_example
+from basanite.synthetic import clir
+from basanite.synthetic.examples import clir as clir_example
 
 ROOT = Path(__file__).parents[2]
 ALPHA = clir.Quality("Alpha", 8.0)

@@ -15,10 +15,11 @@ from tests.synthetic.test_synthetic_clir import contents
 
 import basanite
 from basanite.formats.summaries.image_header import check_image
-from basanite.synthetic import identification_example, summaries_example
 from basanite.synthetic.clir import Quality, Spec, catalogue, relevance
+from basanite.synthetic.examples import identification as identification_example
+from basanite.synthetic.examples import summaries as summaries_example
+from basanite.synthetic.files.pictures import text_picture
 from basanite.synthetic.identification import SECOND_DOMAIN, domains, languages
-from basanite.synthetic.pictures import text_picture
 from basanite.synthetic.summaries import JUDGES, Summarised, judgement_rows, returned, summary_members
 
 ROOT = Path(__file__).parents[2]

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from basanite.formats.texts.trees import Names, read_trees
-from basanite.metrics.parsing import values
-from basanite.synthetic.sentence_examples import write_examples
+from basanite.metrics.text.parsing import values
+from basanite.synthetic.examples.sentences import write_examples
 from basanite.synthetic.treebank import Parser, sentences
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

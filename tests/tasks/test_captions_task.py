@@ -7,7 +7,7 @@ import pytest
 
 import basanite
 from basanite.errors import InvalidInputError, SettingError
-from basanite.metrics import captions
+from basanite.metrics.text import captions
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "captions"
 NAMES = ("cider_d", "bleu1", "bleu2", "bleu3", "bleu4", "meteor", "rouge_l", "fusion")

@@ -10,7 +10,7 @@ from sklearn import metrics as peer
 
 import basanite
 from basanite.errors import SettingError
-from basanite.synthetic.sentence_examples import write_classification
+from basanite.synthetic.examples.sentences import write_classification
 from basanite.tasks import classification
 from basanite.tasks.classification import TASK
 

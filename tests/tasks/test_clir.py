@@ -10,10 +10,10 @@ from tests.tasks.folders import answer_files, documents, key_files, packed, run,
 
 import basanite
 from basanite.errors import SettingError
-from basanite.metrics.detection import AQWV, rates
-from basanite.metrics.thresholds import SCALE, Detections
-from basanite.reports.json_output import dumps, score_object
-from basanite.tasks.betas import beta_of_constants
+from basanite.metrics.retrieval.detection import AQWV, rates
+from basanite.metrics.retrieval.thresholds import SCALE, Detections
+from basanite.reports.formats.json_output import dumps, score_object
+from basanite.tasks.detecting.betas import beta_of_constants
 
 FORMS = ("aqwv", "aqwv_all", "aqwv_relevant")
 

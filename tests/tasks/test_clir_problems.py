@@ -6,8 +6,8 @@ from tests.tasks.folders import answer_files, changed, documents, key_files, pac
 
 import basanite
 from basanite.errors import InvalidInputError, SettingError
-from basanite.reports.json_output import score_object
-from basanite.reports.scoring import analysis_report
+from basanite.reports.formats.json_output import score_object
+from basanite.reports.kinds.scoring import analysis_report
 
 RELEVANT = np.array([[1, 0, 0, 1], [0, 0, 1, 0], [0, 0, 0, 0]], bool)
 NAMES = documents(4)

@@ -21,8 +21,8 @@ from basanite.analysis.intervals import values as values_with_intervals
 from basanite.analysis.results import Design
 from basanite.analysis.votes import votes_of
 from basanite.errors import InvalidInputError, SettingError
-from basanite.reports.json_output import dumps, score_object
-from basanite.reports.terminal import render
+from basanite.reports.formats.json_output import dumps, score_object
+from basanite.reports.formats.terminal import render
 from basanite.synthetic.clir import Quality, Spec, write_key, write_metadata
 from basanite.synthetic.summaries import Summarised, write_judgements, write_summaries
 from basanite.tasks.e2e import TASK

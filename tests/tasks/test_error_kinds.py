@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from tests.tasks import folders
 
-from basanite.cli.held_key import HeldKeyWork
+from basanite.cli.scoring.held_key import HeldKeyWork
 from basanite.errors import InvalidInputError, SettingError
 from basanite.problems import Findings
 from basanite.tasks import Inputs
-from basanite.tasks.error_kinds import read_error_kinds
-from basanite.tasks.outcomes import mistakes_of, remembering
+from basanite.tasks.detecting.error_kinds import read_error_kinds
+from basanite.tasks.detecting.outcomes import mistakes_of, remembering
 
 STRING, DOMAIN, NEITHER = "right string, wrong domain", "right domain, wrong string", "neither"
 # Six documents: relevant, right string only, right domain only, neither, neither, conversational speech.

@@ -11,9 +11,9 @@ from tests.tasks.folders import confidence, documents, letter, packed, written
 
 import basanite
 from basanite import spine
-from basanite.reports.html import render as html
-from basanite.reports.json_output import compare_object, dumps, score_object
-from basanite.reports.terminal import render
+from basanite.reports.formats.html import render as html
+from basanite.reports.formats.json_output import compare_object, dumps, score_object
+from basanite.reports.formats.terminal import render
 from basanite.tasks.identification import DOMAINID, LANGID
 
 TRUTH = {"GOV": [1, 1, 0, 0, 0], "LIF": [1, 0, 1, 0, 0], "SPO": [0, 0, 0, 0, 0]}

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import basanite
-from basanite.synthetic.sentence_examples import write_lm
+from basanite.synthetic.examples.sentences import write_lm
 
 
 @pytest.fixture

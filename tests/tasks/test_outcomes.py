@@ -9,10 +9,10 @@ import pytest
 from tests.tasks import folders
 
 from basanite.analysis.mistakes import counted
-from basanite.cli.held_key import HeldKeyWork
+from basanite.cli.scoring.held_key import HeldKeyWork
 from basanite.errors import SettingError
 from basanite.tasks import Inputs
-from basanite.tasks.outcomes import mistakes_of, remembering, with_images
+from basanite.tasks.detecting.outcomes import mistakes_of, remembering, with_images
 
 RNG = np.random.default_rng(8)
 RELEVANT = RNG.random((5, 20)) < 0.3

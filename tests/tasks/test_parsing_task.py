@@ -11,7 +11,7 @@ from basanite import spine
 from basanite.errors import InvalidInputError, SettingError, UnreadableError
 from basanite.figures import Excerpts
 from basanite.problems import Findings
-from basanite.synthetic.sentence_examples import write_parsing
+from basanite.synthetic.examples.sentences import write_parsing
 from basanite.tasks import Inputs
 from basanite.tasks.parsing import TASK
 

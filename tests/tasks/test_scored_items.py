@@ -13,7 +13,7 @@ from tests.cli.running import process
 import basanite
 from basanite.analysis.resampling import frame_of, weights
 from basanite.errors import InvalidInputError, SettingError, UnreadableError
-from basanite.metrics import average_precision, dense_ranking
+from basanite.metrics.retrieval import average_precision, dense_ranking
 from basanite.tasks.labels import label_figures
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"

@@ -377,7 +377,7 @@ def test_threads_change_nothing(tmp_path):
 
 
 def test_nothing_is_left_in_memory_of_what_has_been_matched(tmp_path):
-    from basanite.tasks.summaries import Folders, ImagePart, MetadataPart, RowsPart
+    from basanite.tasks.detecting.summaries import Folders, ImagePart, MetadataPart, RowsPart
 
     folders = Folders()
     folders.take(RowsPart(FIRST, {NAMES[0]: (1, f"{base(FIRST, NAMES[0])}.json")}))

@@ -9,15 +9,15 @@ from tests.tasks import folders
 import basanite
 from basanite.analysis.advice import Gain
 from basanite.analysis.results import Difference
-from basanite.cli.held_key import HeldKeyWork
+from basanite.cli.scoring.held_key import HeldKeyWork
 from basanite.errors import SettingError
 from basanite.figures import Chart
-from basanite.metrics.detection import values
-from basanite.metrics.thresholds import SCALE
-from basanite.reports.advising import advice_report
-from basanite.reports.charts import vega_lite
+from basanite.metrics.retrieval.detection import values
+from basanite.metrics.retrieval.thresholds import SCALE
+from basanite.reports.drawing.charts import vega_lite
+from basanite.reports.kinds.advising import advice_report
 from basanite.tasks import Inputs
-from basanite.tasks.threshold_advice import Method, advise
+from basanite.tasks.detecting.threshold_advice import Method, advise
 
 BETA = 20.0
 

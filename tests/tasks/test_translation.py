@@ -12,7 +12,7 @@ from sacrebleu.metrics import BLEU, CHRF, TER
 import basanite
 from basanite import registry
 from basanite.errors import InvalidInputError, SettingError
-from basanite.metrics.translation import LONGEST_FOR_TER
+from basanite.metrics.text.translation import LONGEST_FOR_TER
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "translation"
 

@@ -66,7 +66,7 @@ def test_settings_print_none_of_the_secrets_that_they_hold(tmp_path):
 
 
 def test_a_wrong_setting_is_named_without_its_value(tmp_path, monkeypatch):
-    from basanite.cli.office import read_settings
+    from basanite.cli.operating.office import read_settings
     from basanite.errors import SettingError
 
     monkeypatch.chdir(tmp_path)

@@ -53,8 +53,29 @@ COMMANDS = {
     "metrics": "List the metrics, each with its citation.",
     "plugins": "List everything that is registered, and by which package.",
 }
-FILES = {"tasks": "listing", "metrics": "listing", "plugins": "listing", "import": "import_campaign"}
-"""The files of commands that have no file of their own name."""
+FILES = {
+    "validate": "scoring.validate",
+    "score": "scoring.score",
+    "compare": "scoring.compare",
+    "advise": "scoring.advise",
+    "explore": "scoring.explore",
+    "pack": "scoring.pack",
+    "pool": "scoring.pool",
+    "dataset": "data.dataset",
+    "queries": "data.queries",
+    "domains": "data.domains",
+    "serve": "operating.serve",
+    "worker": "operating.worker",
+    "doctor": "operating.doctor",
+    "backup": "operating.backup",
+    "restore": "operating.restore",
+    "publish": "operating.publish",
+    "import": "operating.import_campaign",
+    "tasks": "scoring.listing",
+    "metrics": "scoring.listing",
+    "plugins": "scoring.listing",
+}
+"""Where a command is that has no folder or file of its own name here."""
 NAMES = {"import": "import_"}
 """Commands whose names are words of Python."""
 

@@ -15,7 +15,7 @@ from basanite.cli.options import PATH, as_json, example
 from basanite.errors import SettingError
 from basanite.formats.bounded import check_regular
 from basanite.problems import visible
-from basanite.reports import json_output
+from basanite.reports.formats import json_output
 
 
 @click.command(epilog=example("basanite decrypt docs.tgz.sealed --key pack.key"))

@@ -14,10 +14,10 @@ from rich.console import Console
 
 from basanite.errors import InvalidInputError, SettingError
 from basanite.problems import Findings, Problem, visible
-from basanite.reports import json_output, terminal
+from basanite.reports.formats import json_output, terminal
+from basanite.reports.kinds.validating import validation_report
 from basanite.reports.model import Report
 from basanite.reports.outputs import output_for, write
-from basanite.reports.validating import validation_report
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 Result = TypeVar("Result")

@@ -14,7 +14,7 @@ from basanite.cli.options import PATH, as_json, example, problem_line, say
 from basanite.errors import SettingError
 from basanite.formats.bounded import read_bounded
 from basanite.problems import Problem, visible
-from basanite.reports import json_output
+from basanite.reports.formats import json_output
 
 if TYPE_CHECKING:
     from basanite.receipts import Keyring, Trust, Verdict

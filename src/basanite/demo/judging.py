@@ -11,12 +11,13 @@ from typing import Any, Final
 
 from basanite.campaign.office import Actor
 from basanite.campaign.organising import seconding
-from basanite.campaign.panels import joining, setting_up, working
+from basanite.campaign.panels.attending import joining, working
+from basanite.campaign.panels.preparing import setting_up
 from basanite.campaign.store.tables.base import random_id
 from basanite.demo.stage import Stage
 from basanite.judging.items import Block, Item, item_of
+from basanite.synthetic.examples.scored import normal, share
 from basanite.synthetic.readability import Passage, passage_of
-from basanite.synthetic.scored_examples import normal, share
 
 READERS: Final[Mapping[str, str]] = {
     "jana": "expert",

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from basanite.kernel import Metric, Rows
-from basanite.metrics.detection import ratio
+from basanite.metrics.retrieval.detection import ratio
 
 RIJSBERGEN = "van Rijsbergen, Information Retrieval, 2nd edition (1979), chapter 7"
 AVERAGES = (

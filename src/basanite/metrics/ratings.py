@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from basanite.kernel import Metric, Rows
-from basanite.metrics.detection import ratio
+from basanite.metrics.retrieval.detection import ratio
 
 PLAN = "DARPA Deep Learning evaluation plan v4 (2010), section 5.4.1"
 FORMULA = "mean over ratings of sqrt(mean over items of (prediction - rating)^2)"

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from basanite.errors import SettingError
 from basanite.kernel import Metric, Rows
-from basanite.metrics.detection import ratio
+from basanite.metrics.retrieval.detection import ratio
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from basanite.reports.json_output import rounded
+from basanite.reports.formats.json_output import rounded
 
 DEEPEST = 32
 

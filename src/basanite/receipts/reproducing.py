@@ -83,7 +83,7 @@ def reproduce(content: Mapping[str, Any], bundle: Bundle) -> Reproduction:
 def score_again(bundle: Bundle) -> dict[str, Any]:
     """The `score --json` object of a bundle, made now."""
     from basanite.interface import Work
-    from basanite.reports.json_output import score_object
+    from basanite.reports.formats.json_output import score_object
     from basanite.tasks import Inputs
 
     note, files = bundle.note, bundle.note["files"]

@@ -1,10 +1,10 @@
 """Reports: one model, several outputs. Build a report from an analysis, then `write` it as what its reader wants."""
 
-from basanite.reports.comparing import comparison_report
+from basanite.reports.kinds.comparing import comparison_report
+from basanite.reports.kinds.scoring import analysis_report
+from basanite.reports.kinds.validating import validation_report
 from basanite.reports.model import Headline, Report, Section
 from basanite.reports.outputs import Output, output_for, write
-from basanite.reports.scoring import analysis_report
-from basanite.reports.validating import validation_report
 
 __all__ = [
     "Headline",

@@ -12,8 +12,8 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from basanite.synthetic.examples.scored import normal, share
 from basanite.synthetic.readability import TOPICS, passage_of
-from basanite.synthetic.scored_examples import normal, share
 
 EACH = 14
 MARKED = {

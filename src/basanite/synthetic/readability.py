@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from basanite.synthetic.scored_examples import normal, share
+from basanite.synthetic.examples.scored import normal, share
 
 GENRES = ("newswire", "weblog", "forum", "encyclopaedia", "transcript", "captions")
 TOPICS = ("weather", "sport", "travel", "health", "trade")

@@ -25,7 +25,7 @@ from basanite.synthetic.clir import (
     write_lines,
     write_members,
 )
-from basanite.synthetic.pictures import text_picture
+from basanite.synthetic.files.pictures import text_picture
 
 VOCABULARY = (
     "adviser alliance border bridge budget campaign capital charter citizen claim convoy council court credit crowd "

@@ -16,7 +16,7 @@ from basanite.formats.texts.caption_tokens import TOKENISERS
 from basanite.formats.texts.coco import LONGEST, read_annotations, read_results
 from basanite.formats.texts.wordnet import WordNet, read_wordnet
 from basanite.kernel import Scores
-from basanite.metrics.captions import (
+from basanite.metrics.text.captions import (
     BY_NAME,
     CIDER_D,
     COLUMNS,
@@ -27,7 +27,7 @@ from basanite.metrics.captions import (
     Weights,
     counts,
 )
-from basanite.metrics.meteor import Synsets, no_synsets
+from basanite.metrics.text.meteor import Synsets, no_synsets
 from basanite.problems import Findings
 from basanite.tasks import Inputs, Setting, Task
 from basanite.tasks.items import Counted, ItemRun, ItemSpec, Pairs, Settings, opener

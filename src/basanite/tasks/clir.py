@@ -10,15 +10,15 @@ from typing import Any
 
 from basanite.formats.retrieval.detection_lines import MATERIAL_DOCUMENT, Layout
 from basanite.kernel import Metric, Scores
-from basanite.metrics.detection import ADWV, AQWV, AQWV_ALL, AQWV_RELEVANT, PFA, PMISS
-from basanite.metrics.thresholds import AUC, AUC_POOLED, MQWV, MQWV_CROSSFIT, ORACLE, THETA_BEST
+from basanite.metrics.retrieval.detection import ADWV, AQWV, AQWV_ALL, AQWV_RELEVANT, PFA, PMISS
+from basanite.metrics.retrieval.thresholds import AUC, AUC_POOLED, MQWV, MQWV_CROSSFIT, ORACLE, THETA_BEST
 from basanite.problems import Findings
 from basanite.tasks import Inputs, Setting, Task
-from basanite.tasks.betas import CLIR_BETAS, PLAN, language_of
-from basanite.tasks.detection import Opening, open_run
-from basanite.tasks.detection_figures import compared_figures, detection_figures
-from basanite.tasks.detection_tables import Thresholds
-from basanite.tasks.queries import QueryRun
+from basanite.tasks.detecting.betas import CLIR_BETAS, PLAN, language_of
+from basanite.tasks.detecting.detection import Opening, open_run
+from basanite.tasks.detecting.figures import compared_figures, detection_figures
+from basanite.tasks.detecting.queries import QueryRun
+from basanite.tasks.detecting.tables import Thresholds
 
 METRICS = (
     AQWV,

@@ -23,8 +23,8 @@ from basanite.formats.retrieval.detection_lines import Layout
 from basanite.formats.summaries.judgements import LARGEST, Judgements, PairVotes, read_judgements, votes_on
 from basanite.formats.summaries.summary_metadata import TEAMS, summary_rules
 from basanite.kernel import LevelRows, Rows, Scores, UnitRows
-from basanite.metrics.detection import COLUMNS, Detections
-from basanite.metrics.end_to_end import (
+from basanite.metrics.retrieval.detection import COLUMNS, Detections
+from basanite.metrics.retrieval.end_to_end import (
     E2E_AQWV,
     E2E_AQWV_ALL,
     E2E_AQWV_RELEVANT,
@@ -36,13 +36,13 @@ from basanite.metrics.end_to_end import (
 from basanite.problems import Findings
 from basanite.tasks import Inputs, Setting, Task
 from basanite.tasks.agreement import Agreement, agreement
-from basanite.tasks.betas import CLIR_BETAS, E2E_BETAS, PLAN, language_of, number
 from basanite.tasks.clir import METRICS as CLIR_METRICS
 from basanite.tasks.clir import TASK as CLIR
-from basanite.tasks.detection import Opening, open_run
-from basanite.tasks.detection_figures import compared_figures, detection_figures
-from basanite.tasks.queries import Counted
-from basanite.tasks.summaries import Folders, SummariesRun
+from basanite.tasks.detecting.betas import CLIR_BETAS, E2E_BETAS, PLAN, language_of, number
+from basanite.tasks.detecting.detection import Opening, open_run
+from basanite.tasks.detecting.figures import compared_figures, detection_figures
+from basanite.tasks.detecting.queries import Counted
+from basanite.tasks.detecting.summaries import Folders, SummariesRun
 
 METRICS = (E2E_AQWV, E2E_AQWV_ALL, E2E_AQWV_RELEVANT, E2E_PMISS, E2E_PFA)
 JUDGING = ("judging", "rule", "tie")

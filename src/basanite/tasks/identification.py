@@ -17,13 +17,13 @@ from basanite.formats.retrieval.detection import Answers
 from basanite.formats.retrieval.detection_key import SUFFIX
 from basanite.formats.retrieval.detection_lines import MATERIAL_DOCUMENT, Layout
 from basanite.kernel import LevelRows, Scores, UnitRows
-from basanite.metrics.identification import COLUMNS, METRICS, X1_OF_TRUTH, outcomes
+from basanite.metrics.retrieval.identification import COLUMNS, METRICS, X1_OF_TRUTH, outcomes
 from basanite.problems import Findings, Problem
 from basanite.tasks import Inputs, Setting, Task
-from basanite.tasks.betas import PLAN
 from basanite.tasks.clir import pattern_text
-from basanite.tasks.detection import DetectionRun, Opening, open_run
-from basanite.tasks.identification_figures import TARGET, compared_figures, identification_figures
+from basanite.tasks.detecting.betas import PLAN
+from basanite.tasks.detecting.detection import DetectionRun, Opening, open_run
+from basanite.tasks.detecting.identification_figures import TARGET, compared_figures, identification_figures
 
 CITATION = "IARPA MATERIAL evaluation plan v6.0.4 (2018), section 5"
 

@@ -16,7 +16,7 @@ from basanite.formats.items import Items
 from basanite.formats.number_table import FINITE, Cells, Wanted, arranged, read_numbers, unlike
 from basanite.formats.records import Place
 from basanite.kernel import LevelRows, UnitRows
-from basanite.metrics.average_precision import (
+from basanite.metrics.retrieval.average_precision import (
     AP,
     AP11,
     MAP,

@@ -15,7 +15,7 @@ from basanite import __version__
 from basanite.formats.items import Items, Take, read_items
 from basanite.formats.records import Place
 from basanite.formats.texts.logprobs import Likelihood, likelihood, token_count
-from basanite.metrics.perplexity import COLUMNS, PERPLEXITY, Likelihoods, statistics
+from basanite.metrics.text.perplexity import COLUMNS, PERPLEXITY, Likelihoods, statistics
 from basanite.problems import Findings
 from basanite.tasks import Setting, Task
 from basanite.tasks.items import Counted, ItemSpec, Pairs, Settings, opener

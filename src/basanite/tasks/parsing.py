@@ -19,7 +19,7 @@ from basanite.formats.items import Items, read_items, text_of
 from basanite.formats.records import LARGEST, Place, digest_of
 from basanite.formats.texts.evalb_parameters import Parameters, read_parameters
 from basanite.formats.texts.trees import Names, Trees, read_trees, tree_texts
-from basanite.metrics.parsing import (
+from basanite.metrics.text.parsing import (
     CROSSING_BRACKETS,
     LABELLED_F1,
     METRICS,
@@ -27,7 +27,7 @@ from basanite.metrics.parsing import (
     bracket_differences,
     statistics,
 )
-from basanite.metrics.pruning import (
+from basanite.metrics.text.pruning import (
     DELETED,
     Bracket,
     Pruned,

@@ -14,7 +14,7 @@ from basanite.formats.archives.members import Digest
 from basanite.formats.items import Items
 from basanite.formats.records import Place
 from basanite.formats.retrieval.trec import Reader, ranked, read_qrels, read_run
-from basanite.metrics.ranking import COLUMNS, MAP, METRICS, VOORHEES, ranked_queries, rows
+from basanite.metrics.retrieval.ranking import COLUMNS, MAP, METRICS, VOORHEES, ranked_queries, rows
 from basanite.problems import Findings, Where
 from basanite.tasks import Inputs, Setting, Task
 from basanite.tasks.items import Counted, ItemRun, ItemSpec, Pairs, Settings, opener

@@ -25,7 +25,7 @@ from basanite.formats.texts.document_texts import is_documents, read_documents
 from basanite.formats.texts.normalisers import NORMALISERS, Mapper, Normalise, normaliser, read_mapper
 from basanite.formats.texts.spoken import Utterance, as_said
 from basanite.kernel import Scores
-from basanite.metrics.speech import CER, METRICS, WER, Aligned, Utterances, best_reference
+from basanite.metrics.text.speech import CER, METRICS, WER, Aligned, Utterances, best_reference
 from basanite.problems import Findings
 from basanite.tasks import Inputs, Setting, Task
 from basanite.tasks.items import Counted, ItemRun, ItemSpec, Pairs, Settings, opener

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from basanite.formats.texts.normalisers import Normalise
 from basanite.formats.texts.spoken import Said, Utterance, spaced
-from basanite.metrics.speech_alignment import best_reading
+from basanite.metrics.text.speech_alignment import best_reading
 from basanite.tasks.items import Pairs
 
 RECORDING_COLUMNS = ("recording", "document")

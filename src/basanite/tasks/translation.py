@@ -15,7 +15,7 @@ from basanite.formats.items import Items, parallel, read_items, text_of, texts_o
 from basanite.formats.records import Place
 from basanite.formats.texts.document_texts import is_documents, read_documents
 from basanite.kernel import Rows
-from basanite.metrics.translation import (
+from basanite.metrics.text.translation import (
     BLEU,
     BLEU_COLUMNS,
     CHRF,

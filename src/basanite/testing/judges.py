@@ -13,7 +13,8 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from basanite.campaign.office import COMMAND, Office
-from basanite.campaign.panels import joining, setting_up
+from basanite.campaign.panels.attending import joining
+from basanite.campaign.panels.preparing import setting_up
 from basanite.campaign.people.persons import add_person
 from basanite.campaign.store.tables import Assignment, Judgement
 from basanite.campaign.store.tables.base import random_id

@@ -13,9 +13,9 @@ from basanite.campaign.jobs.child import CHECKED
 from basanite.campaign.jobs.running import Given, Order, carried_out
 from basanite.cli import app
 from basanite.figures import Chart
-from basanite.reports import charts
-from basanite.reports.figures_output import figures_object, read_figures
-from basanite.tasks.detection_figures import detection_figures
+from basanite.reports.drawing import charts
+from basanite.reports.formats.figures_output import figures_object, read_figures
+from basanite.tasks.detecting.figures import detection_figures
 from basanite.testing.crowd import packed
 
 EXAMPLES = Path(__file__).parents[3] / "examples"

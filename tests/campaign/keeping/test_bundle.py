@@ -18,7 +18,7 @@ from basanite.campaign.score_receipts import score_receipt
 from basanite.campaign.store.tables import Reference
 from basanite.receipts import Trust, verify
 from basanite.receipts.reproducing import BundleError, open_bundle, reproduce
-from basanite.reports.json_output import score_object
+from basanite.reports.formats.json_output import score_object
 from basanite.testing import season, small_campaign_text
 
 

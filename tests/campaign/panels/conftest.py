@@ -3,7 +3,8 @@
 import pytest
 
 from basanite.campaign.office import Actor
-from basanite.campaign.panels import joining, setting_up, working
+from basanite.campaign.panels.attending import joining, working
+from basanite.campaign.panels.preparing import setting_up
 from basanite.campaign.people.persons import add_person
 from basanite.campaign.store.tables.base import random_id
 from basanite.judging.items import Block, item_of

@@ -4,8 +4,8 @@ import pytest
 from tests.campaign.panels.conftest import pairs, verdict_scheme
 
 from basanite.campaign.model.refusals import RefusedError
-from basanite.campaign.panels import adjudicating
-from basanite.campaign.panels.adjudicating import NONE_OF_THESE
+from basanite.campaign.panels.deciding import adjudicating
+from basanite.campaign.panels.deciding.adjudicating import NONE_OF_THESE
 from basanite.campaign.people.roles import grant
 
 YES, NO = {"verdict": "R"}, {"verdict": "N"}

@@ -8,8 +8,9 @@ from sqlalchemy import select
 from tests.campaign.panels.conftest import pairs, verdict_scheme
 
 from basanite.campaign.model.refusals import RefusedError
-from basanite.campaign.panels import batches, looking
-from basanite.campaign.panels.said import said
+from basanite.campaign.panels.deciding.said import said
+from basanite.campaign.panels.preparing import batches
+from basanite.campaign.panels.watching import looking
 from basanite.campaign.store.tables import CrowdBatch, Event, Judgement
 
 

@@ -11,7 +11,9 @@ import basanite
 from basanite.campaign.model.refusals import RefusedError
 from basanite.campaign.organising import references
 from basanite.campaign.organising.references import Place
-from basanite.campaign.panels import adjudicating, ending, setting_up, working
+from basanite.campaign.panels.attending import working
+from basanite.campaign.panels.deciding import adjudicating, ending
+from basanite.campaign.panels.preparing import setting_up
 from basanite.campaign.store.tables.base import random_id
 from basanite.formats.archives.archive import open_source
 from basanite.judging.items import Block, item_of

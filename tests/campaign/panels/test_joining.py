@@ -5,8 +5,10 @@ from sqlalchemy import select, text
 from tests.campaign.panels.conftest import pairs, verdict_scheme
 
 from basanite.campaign.model.refusals import RefusedError
-from basanite.campaign.panels import joining, paying, setting_up, working
+from basanite.campaign.panels.attending import joining, working
 from basanite.campaign.panels.found import find_seat
+from basanite.campaign.panels.preparing import setting_up
+from basanite.campaign.panels.watching import paying
 from basanite.campaign.people.persons import personal
 from basanite.campaign.people.privacy.erasing import erase_person
 from basanite.campaign.people.privacy.exporting import export_person

@@ -7,7 +7,8 @@ from tests.campaign.panels.conftest import pairs, verdict_scheme
 from basanite.campaign.keeping.exporting import export_campaign
 from basanite.campaign.keeping.importing import import_campaign
 from basanite.campaign.office import COMMAND
-from basanite.campaign.panels import adjudicating, batches, ending
+from basanite.campaign.panels.deciding import adjudicating, ending
+from basanite.campaign.panels.preparing import batches
 from basanite.campaign.store.tables import Assignment, Judgement, Panel, PanelConsent, PanelDecision, Seat
 from basanite.testing import SetClock, small_office
 

@@ -7,8 +7,9 @@ import pytest
 from sqlalchemy import event
 from tests.campaign.panels.conftest import STARS, pair, pairs, passages, verdict_scheme
 
-from basanite.campaign.panels import adjudicating, looking
-from basanite.campaign.panels.said import said, values_of
+from basanite.campaign.panels.deciding import adjudicating
+from basanite.campaign.panels.deciding.said import said, values_of
+from basanite.campaign.panels.watching import looking
 from basanite.metrics.judgement.agreement import judge_figures, percent_agreement
 from basanite.metrics.judgement.alpha import alpha_with_interval
 

@@ -7,7 +7,8 @@ import pytest
 from tests.campaign.panels.conftest import pairs, verdict_scheme
 
 from basanite.campaign.model.refusals import RefusedError
-from basanite.campaign.panels import paying, working
+from basanite.campaign.panels.attending import working
+from basanite.campaign.panels.watching import paying
 from basanite.campaign.people.persons import change_personal
 
 YES = {"verdict": "R"}

@@ -6,8 +6,9 @@ from sqlalchemy.exc import DBAPIError
 from tests.campaign.panels.conftest import pair, pairs, verdict_scheme
 
 from basanite.campaign.model.refusals import RefusedError
-from basanite.campaign.panels import looking, setting_up
 from basanite.campaign.panels.found import find_panel, items_of, panel_named
+from basanite.campaign.panels.preparing import setting_up
+from basanite.campaign.panels.watching import looking
 
 
 def test_a_scheme_with_mistakes_is_refused_with_all_of_them(bench):
@@ -96,7 +97,7 @@ def test_the_database_refuses_to_change_what_was_said(both, table):
     both.begin(panel, "jo")
     both.say(panel, "jo", {"verdict": "R"})
     if table == "panel_decisions":
-        from basanite.campaign.panels import adjudicating
+        from basanite.campaign.panels.deciding import adjudicating
 
         both.begin(panel, "kim")
         both.say(panel, "kim", {"verdict": "N"})

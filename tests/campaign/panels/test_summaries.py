@@ -20,13 +20,15 @@ from basanite.campaign.model.refusals import RefusedError
 from basanite.campaign.office import Actor
 from basanite.campaign.organising import reference_files, references, rescoring
 from basanite.campaign.organising.references import Place
-from basanite.campaign.panels import adjudicating, ending, images, looking, setting_up, summaries
+from basanite.campaign.panels.deciding import adjudicating, ending
 from basanite.campaign.panels.found import items_of
+from basanite.campaign.panels.preparing import images, setting_up, summaries
+from basanite.campaign.panels.watching import looking
 from basanite.campaign.results.adopted import adopted
 from basanite.campaign.store.tables import BatchItem, PanelImage, Submission, Team
 from basanite.formats.archives.members import Member
 from basanite.formats.archives.repair import write_archive
-from basanite.synthetic.pictures import text_picture
+from basanite.synthetic.files.pictures import text_picture
 from basanite.testing import SetClock, season, small_campaign_text, small_office
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "e2e"
@@ -102,7 +104,7 @@ def test_pictures_are_encoded_anew_and_shown_to_nobody_else(week):
 @pytest.mark.req("S-18")
 def test_what_judges_say_becomes_a_version_of_the_truth_and_end_to_end_values(week):
     eva = week.season.as_eva
-    from basanite.campaign.panels import joining
+    from basanite.campaign.panels.attending import joining
 
     for judge in ("jo", "kim", "lu"):
         week.do(joining.enrol, eva, week.week, week.person(judge))

@@ -9,8 +9,9 @@ from tests.campaign.panels.conftest import STARS, pair, pairs, passages, verdict
 
 from basanite.campaign.model.refusals import RefusedError
 from basanite.campaign.office import Actor
-from basanite.campaign.panels import joining, setting_up, working
-from basanite.campaign.panels.said import said
+from basanite.campaign.panels.attending import joining, working
+from basanite.campaign.panels.deciding.said import said
+from basanite.campaign.panels.preparing import setting_up
 from basanite.campaign.store.tables import Assignment, Event, Judgement
 
 YES, NO = {"verdict": "R"}, {"verdict": "N"}
@@ -223,7 +224,7 @@ def test_hidden_checks_look_like_real_items(bench):
 
 
 def test_a_pair_whose_sides_are_changed_is_shown_that_way(bench):
-    from basanite.campaign.panels.desk import turned
+    from basanite.campaign.panels.attending.desk import turned
     from basanite.judging.items import Block
 
     blocks = (Block("text", "source", "Source"), Block("text", "a", "Left"), Block("text", "b", "Right"))

@@ -14,8 +14,8 @@ from basanite.formats.foreign.reported import Figure, Reported
 from basanite.formats.foreign.sacrebleu_json import read_sacrebleu, sacrebleu_text
 from basanite.formats.foreign.trec_eval import read_trec_eval, trec_eval_lines
 from basanite.problems import Findings
-from basanite.reports import json_output
-from basanite.reports.foreign import reported_of, result_object
+from basanite.reports.formats import json_output
+from basanite.reports.kinds.foreign import reported_of, result_object
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples" / "import"
 QUICK = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

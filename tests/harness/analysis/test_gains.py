@@ -9,7 +9,7 @@ from basanite.analysis.resampling import weights
 from basanite.harness.analysis.components import Block, components, rmse_cells
 from basanite.harness.analysis.gains import Comparer
 from basanite.harness.analysis.precision import precision_of
-from basanite.metrics.average_precision import AP, AP11, Confidences, rows
+from basanite.metrics.retrieval.average_precision import AP, AP11, Confidences, rows
 
 
 @pytest.mark.req("S-7", "A22")

@@ -89,7 +89,7 @@ def test_predictions_of_a_foreign_folder_are_never_unpickled(tmp_path):
 
 def test_a_comparison_is_json_without_surprises(tmp_path):
     found = compare_folders(folder(tmp_path / "one"), folder(tmp_path / "two", gone=("6b",)))
-    from basanite.reports.json_output import dumps
+    from basanite.reports.formats.json_output import dumps
 
     told = json.loads(dumps(found.as_dict()))
     assert told["agree"] is False

@@ -74,7 +74,7 @@ def test_every_beginning_of_the_order_has_the_classes_of_the_whole():
 
 @pytest.mark.req("H-25")
 def test_measures_of_a_layer_are_those_of_the_library():
-    from basanite.metrics.cosine import gap
+    from basanite.metrics.representation.cosine import gap
 
     rng = np.random.default_rng(4)
     labels = np.repeat([0, 1, 2], 20)

@@ -12,7 +12,7 @@ from basanite.harness.reporting.building import harness_report
 from basanite.harness.reporting.graphs import NO_SAMPLING, SPREAD
 from basanite.harness.reporting.states import ReportState
 from basanite.harness.results import ResultFolder, write_times
-from basanite.reports.html import render as html
+from basanite.reports.formats.html import render as html
 from basanite.reports.slides.output import render as slides
 
 FEW = Options(draws=120)

@@ -5,7 +5,7 @@ import inspect
 import numpy as np
 from tests.metrics.families.case import Case
 
-from basanite.metrics.captions import Captions
+from basanite.metrics.text.captions import Captions
 
 WORDS = ("a", "the", "cat", "cats", "dog", "dogs", "sat", "sits", "on", "under", "mat", "two", "red", "running", "runs")
 

@@ -6,8 +6,8 @@ import numpy as np
 from tests.metrics.detections import block
 from tests.metrics.families.case import Case
 
-from basanite.metrics.end_to_end import JudgedDetections, Returned
-from basanite.metrics.thresholds import SCALE
+from basanite.metrics.retrieval.end_to_end import JudgedDetections, Returned
+from basanite.metrics.retrieval.thresholds import SCALE
 
 
 class Decisions(Case):

@@ -6,9 +6,10 @@ import numpy as np
 from tests.metrics.families.case import Case
 
 from basanite.formats.texts.trees import Names, read_trees
-from basanite.metrics import classification, perplexity
-from basanite.metrics.parsing import Parses
-from basanite.metrics.pruning import Rules, fitting, pruned
+from basanite.metrics import classification
+from basanite.metrics.text import perplexity
+from basanite.metrics.text.parsing import Parses
+from basanite.metrics.text.pruning import Rules, fitting, pruned
 from basanite.synthetic.treebank import Parser, sentences
 
 PARSER = Parser(raised=0.3, forgotten=0.1, mislabelled=0.2, mistagged=0.2, strayed=0.3)

@@ -5,10 +5,10 @@ from types import MappingProxyType
 import numpy as np
 from tests.metrics.families.case import Case
 
-from basanite.metrics.average_precision import Confidences
-from basanite.metrics.dense_ranking import dense_queries
 from basanite.metrics.ratings import Rated
 from basanite.metrics.relevance import Judged
+from basanite.metrics.retrieval.average_precision import Confidences
+from basanite.metrics.retrieval.dense_ranking import dense_queries
 
 
 class Numbers(Case):

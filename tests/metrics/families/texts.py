@@ -5,8 +5,8 @@ from types import MappingProxyType
 import numpy as np
 from tests.metrics.families.case import Case
 
-from basanite.metrics.speech import Utterances
-from basanite.metrics.translation import Segments
+from basanite.metrics.text.speech import Utterances
+from basanite.metrics.text.translation import Segments
 
 WORDS = [
     "the",

@@ -3,7 +3,8 @@
 import pytest
 from tests.server.conftest import with_token
 
-from basanite.campaign.panels import joining, setting_up
+from basanite.campaign.panels.attending import joining
+from basanite.campaign.panels.preparing import setting_up
 from basanite.campaign.people.persons import add_person
 from basanite.campaign.people.roles import grant
 from basanite.campaign.store.tables.base import random_id

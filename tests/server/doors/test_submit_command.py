@@ -88,14 +88,14 @@ def test_a_dry_run_shows_what_would_be_sent_and_sends_nothing(there):
 
 
 def test_a_server_that_is_not_there_is_a_users_matter(there, monkeypatch):
-    monkeypatch.setattr("basanite.cli.submitting.tus.TRIES", 1)
+    monkeypatch.setattr("basanite.cli.submit.tus.TRIES", 1)
     ended = submit(there, "http://127.0.0.1:1", "perfect.tgz", "--label", "a")
     assert (ended.code, "cannot be reached" in ended.stderr, "Traceback" in ended.stderr) == (2, True, False)
 
 
 @pytest.mark.req("P-14")
 def test_the_token_goes_to_no_other_server(there):
-    from basanite.cli.submitting.tus import connected
+    from basanite.cli.submit.tus import connected
 
     with connected("https://here.example.org/base", "secret") as connection:
         assert connection._own("https://evil.example.org/api/x?a=1") == "https://here.example.org/base/api/x?a=1"

@@ -10,7 +10,8 @@ from sqlalchemy import select
 from tests.server.accounts.conftest import PASSWORD
 
 from basanite.campaign.office import Actor, Office
-from basanite.campaign.panels import joining, setting_up, working
+from basanite.campaign.panels.attending import joining, working
+from basanite.campaign.panels.preparing import setting_up
 from basanite.campaign.people.persons import add_person
 from basanite.campaign.store.tables import Account, Judgement, PanelImage, RoundEnd
 from basanite.campaign.store.tables.base import random_id

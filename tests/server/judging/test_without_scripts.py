@@ -9,7 +9,8 @@ from tests.server.judging.forms import Judging, form_of
 from tests.server.judging.staging import KEY, SECRET, SHORT, passage, scheme
 
 from basanite.campaign.office import Actor
-from basanite.campaign.panels import joining, setting_up, working
+from basanite.campaign.panels.attending import joining, working
+from basanite.campaign.panels.preparing import setting_up
 from basanite.campaign.store.tables.base import random_id
 from basanite.judging.items import Block, item_of
 

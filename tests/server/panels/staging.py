@@ -6,7 +6,7 @@ from tests.server.judging.staging import Bench as JudgesBench
 from tests.server.judging.staging import passage, scheme
 
 from basanite.campaign.office import COMMAND, Actor
-from basanite.campaign.panels import working
+from basanite.campaign.panels.attending import working
 from basanite.campaign.people.roles import grant
 from basanite.campaign.store.tables.base import random_id
 from basanite.judging.items import Block, item_of

@@ -6,8 +6,8 @@ from markupsafe import Markup
 from tests.server.pages.organiser.states import paged
 from tests.server.pages.states import EARLIER, NOW, PROBLEMS, count, name, several
 
-from basanite.campaign.panels.browsing import Counts
-from basanite.campaign.panels.looking import Heat
+from basanite.campaign.panels.watching.browsing import Counts
+from basanite.campaign.panels.watching.looking import Heat
 from basanite.formats.summaries.instructions import sanitised
 from basanite.judging.items import Block
 from basanite.judging.scheme import Scheme, read_scheme

@@ -12,7 +12,9 @@ from tests.server.panels.conftest import DESK, QUEUES
 from tests.server.panels.staging import SYSTEM, documents, scheme
 
 from basanite.campaign.office import Actor
-from basanite.campaign.panels import adjudicating, hiding, setting_up, working
+from basanite.campaign.panels.attending import working
+from basanite.campaign.panels.deciding import adjudicating
+from basanite.campaign.panels.preparing import hiding, setting_up
 from basanite.campaign.store.tables import Event, PanelDecision, PanelItem
 from basanite.campaign.store.tables.base import random_id
 from basanite.judging.items import Block, item_of

@@ -15,7 +15,8 @@ from tests.server.panels.conftest import DESK
 from tests.server.panels.staging import KEY, READABILITY, STARS, documents, scheme
 
 from basanite.campaign.office import Actor
-from basanite.campaign.panels import joining, setting_up, working
+from basanite.campaign.panels.attending import joining, working
+from basanite.campaign.panels.preparing import setting_up
 from basanite.campaign.store.tables import Assignment, Event, Judgement, Panel, PanelItem, Reference, Seat
 from basanite.campaign.store.tables.base import random_id
 from basanite.judging.items import Block, item_of

@@ -37,7 +37,7 @@ from basanite.campaign.organising import plans
 from basanite.campaign.results.facts import releases
 from basanite.campaign.results.provenance import without_seed
 from basanite.campaign.store.tables import ReadingGold, ReadingPackage, ReadingRun, ReadingScore, ReadingTaskRow
-from basanite.reports import json_output
+from basanite.reports.formats import json_output
 
 
 @dataclass(frozen=True)

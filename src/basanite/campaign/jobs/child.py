@@ -27,7 +27,7 @@ from basanite.errors import BasaniteError
 from basanite.harness.sandbox import filtering, syscalls
 from basanite.interface import Work, system_name
 from basanite.problems import Findings
-from basanite.reports import figures_output, json_output
+from basanite.reports.formats import figures_output, json_output
 from basanite.tasks import Inputs, Opened
 
 ORDER: Final = "order.json"

@@ -35,7 +35,7 @@ from basanite.campaign.store.tables import Adoption, Reference, Result, Submissi
 from basanite.errors import BasaniteError
 from basanite.harness.sandbox.running import NoSandboxError
 from basanite.problems import Findings, Problem
-from basanite.reports import json_output
+from basanite.reports.formats import json_output
 
 Stage = Literal["validating", "scoring"]
 Seen = TypeVar("Seen")

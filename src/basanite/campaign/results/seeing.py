@@ -26,7 +26,7 @@ from basanite.campaign.results.facts import Desk, desk, teams
 from basanite.campaign.results.provenance import provenance, without_seed
 from basanite.campaign.results.seen import BoardRow, Provenance, SeenBoard, SeenResult, SeenSubmission
 from basanite.campaign.store.tables import Result, Submission, Team
-from basanite.reports.figures_output import Drawable, read_figures
+from basanite.reports.formats.figures_output import Drawable, read_figures
 
 __all__ = [
     "BoardRow",

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from basanite.cli.office import data_option, opened
+from basanite.cli.operating.office import data_option, opened
 from basanite.cli.options import as_json, problem_line, say
 from basanite.errors import BasaniteError, InvalidInputError
 from basanite.problems import Problem, visible
-from basanite.reports import json_output
+from basanite.reports.formats import json_output
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session

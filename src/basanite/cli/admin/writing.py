@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from basanite.cli.admin.desk import admin_options, at_desk, campaign_option, show, table, the_campaign
-from basanite.cli.admin.rescoring import NEWEST, newest
+from basanite.cli.admin.season.rescoring import NEWEST, newest
 from basanite.cli.options import example
 
 

@@ -16,7 +16,7 @@ import click
 
 from basanite.cli.options import PATH, as_json, example
 from basanite.errors import MissingExtraError
-from basanite.reports import json_output
+from basanite.reports.formats import json_output
 from basanite.reports.wording import plural
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from basanite.formats.records import Place, Records, read_records
 from basanite.judging.agreement import SCALES, Agreement, Said, Scale, agreement_of
 from basanite.metrics.judgement.estimate import Estimate
 from basanite.problems import Findings
-from basanite.reports.json_output import plain as plain_values
+from basanite.reports.formats.json_output import plain as plain_values
 from basanite.reports.model import Report, Section, filled
 from basanite.reports.wording import plural
 

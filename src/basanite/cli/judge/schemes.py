@@ -15,7 +15,7 @@ from basanite.judging.scheme import PRESETS, Scheme, preset_text, read_scheme
 from basanite.judging.schemes.model import EVERYBODY
 from basanite.judging.schemes.reading import LARGEST
 from basanite.problems import Findings, visible
-from basanite.reports import json_output
+from basanite.reports.formats import json_output
 
 JUDGING = "judge"
 

@@ -22,7 +22,7 @@ from basanite.judging.combining.translation import read_appraise, read_mqm, scor
 from basanite.metrics.judgement.bradley_terry import circular_triads, with_intervals
 from basanite.metrics.judgement.estimate import Estimate
 from basanite.problems import Findings, Problem
-from basanite.reports.json_output import plain as plain_values
+from basanite.reports.formats.json_output import plain as plain_values
 from basanite.reports.model import Report, Section
 from basanite.reports.wording import plural
 

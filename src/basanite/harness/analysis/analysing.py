@@ -20,7 +20,7 @@ from basanite.harness.analysis.standing import RunValues, all_values, averaged, 
 from basanite.harness.analysis.verdicts import Contrast, judged
 from basanite.harness.conditions import CLAIMS, CONDITIONS, Claim
 from basanite.harness.results import ResultFolder, RunStatus, State, write_bytes
-from basanite.reports import json_output
+from basanite.reports.formats import json_output
 
 DRAWS: Final = 10_000
 ALPHA: Final = 0.05

@@ -11,7 +11,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from basanite.harness.analysis.crossed import Reals, Values
-from basanite.metrics.average_precision import Curve, eleven_points
+from basanite.metrics.retrieval.average_precision import Curve, eleven_points
 
 Rows = NDArray[np.int64]
 

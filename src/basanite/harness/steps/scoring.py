@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from basanite.harness.plan.model import BEST
 from basanite.harness.steps.layout import ModuleError
-from basanite.metrics.average_precision import AP11, Confidences, rows
 from basanite.metrics.ratings import RMSE, Rated, clipped, squared_errors
+from basanite.metrics.retrieval.average_precision import AP11, Confidences, rows
 
 Numbers = NDArray[np.float64]
 

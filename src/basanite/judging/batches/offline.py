@@ -25,7 +25,7 @@ from basanite.judging.items import Block, Item, deduplicated
 from basanite.judging.scheme import read_scheme
 from basanite.judging.schemes.model import Scheme
 from basanite.problems import Findings, Problem
-from basanite.reports.csv_output import cell
+from basanite.reports.formats.csv_output import cell
 
 FORMAT: Final = "basanite-batch/1"
 LARGEST: Final = 256 << 20

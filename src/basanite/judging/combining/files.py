@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from basanite.reports.csv_output import cell
+from basanite.reports.formats.csv_output import cell
 
 _ODD = re.compile(r"[^A-Za-z0-9._-]+")
 LONGEST_NAME = 60

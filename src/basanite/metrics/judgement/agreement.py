@@ -11,9 +11,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from basanite.metrics.detection import ratio
 from basanite.metrics.judgement.alpha import UNANIMOUS, Counted, coincidences, counts_of, distinct
 from basanite.metrics.judgement.estimate import Estimate, Reals, table_of, undefined
+from basanite.metrics.retrieval.detection import ratio
 
 Weights = Literal["none", "linear", "quadratic"]
 NO_PAIRS = "no item has two ratings"

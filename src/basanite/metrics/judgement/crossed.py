@@ -13,10 +13,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from basanite.metrics.detection import ratio
 from basanite.metrics.judgement.readability import METRICS, Readings, Reals, gold_of, novice_errors, rows, rows_of
 from basanite.metrics.relevance import pearson
 from basanite.metrics.representation.dice import source_of
+from basanite.metrics.retrieval.detection import ratio
 
 DRAWS_AT_A_TIME = 256
 MOST_UNDEFINED = 0.05

@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from basanite.errors import SettingError
-from basanite.metrics.detection import ratio
 from basanite.metrics.judgement.crossed import drawn_weights
 from basanite.metrics.judgement.estimate import Estimate, Reals, bounded
 from basanite.metrics.representation.dice import source_of
+from basanite.metrics.retrieval.detection import ratio
 
 Numbers = NDArray[np.int64]
 MQM_WEIGHTS: Mapping[str, float] = MappingProxyType({"neutral": 0.0, "minor": 1.0, "major": 5.0, "critical": 10.0})

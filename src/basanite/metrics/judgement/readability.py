@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from basanite.kernel import Metric, Rows
-from basanite.metrics.detection import ratio
 from basanite.metrics.relevance import pearson
+from basanite.metrics.retrieval.detection import ratio
 
 Reals: TypeAlias = NDArray[np.float64]
 

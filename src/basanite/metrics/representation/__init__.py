@@ -3,5 +3,5 @@
 `classes` names the classes; `sums` is the additive state of the linear pass, `pairwise.pairs` that of the sweep over
 all pairs; `ferm`, `spread` and `pairwise.pairs` turn states into values; `everything` does all of it in one call;
 `draws` and `pairwise.pair_draws` give the resampled values that intervals are made of. The plain functions are in
-`basanite.metrics.cosine`, `clustering` and `transfer`.
+`basanite.metrics.representation.cosine`, `clustering` and `transfer`.
 """

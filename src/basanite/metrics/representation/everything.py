@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from basanite.errors import SettingError
-from basanite.metrics.cosine import samples
 from basanite.metrics.representation.backends import Backend, Blas
 from basanite.metrics.representation.classes import Classes, Labels, classes_of
+from basanite.metrics.representation.cosine import samples
 from basanite.metrics.representation.ferm import COMPANIONS, FERM, Singletons, Weighting, class_figures, ferm_of
 from basanite.metrics.representation.pairwise.pairs import (
     Average,

@@ -18,8 +18,8 @@ from pptx.util import Inches, Pt
 
 from basanite.figures import Chart
 from basanite.reports import theme
-from basanite.reports.charts import vega_lite
-from basanite.reports.points import is_category
+from basanite.reports.drawing.charts import vega_lite
+from basanite.reports.drawing.points import is_category
 from basanite.reports.slides.deck import HEIGHT, INK, MARGIN, TOP, WIDTH, Deck, colour, cut, describe, write
 from basanite.reports.wording import shown
 

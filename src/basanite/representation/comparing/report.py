@@ -9,9 +9,9 @@ from typing import Any, Final
 from basanite import __version__
 from basanite.figures import Axis, Cell, Chart, Table, Text
 from basanite.metrics.representation.results import DIRECTIONS
-from basanite.reports.json_output import plain, values_object
+from basanite.reports.formats.json_output import plain, values_object
+from basanite.reports.kinds.scoring import value_cells
 from basanite.reports.model import LONG_COLUMNS, Facts, Report, Section, facts_table, filled
-from basanite.reports.scoring import value_cells
 from basanite.reports.wording import listed, number, plural
 from basanite.representation.catalogue import PRIMARY, described
 from basanite.representation.comparing.sets import PLAIN, Agreement, Compared, SetComparison

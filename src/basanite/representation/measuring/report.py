@@ -12,9 +12,9 @@ import numpy as np
 from basanite.analysis.results import Value
 from basanite.figures import Axis, Cell, Chart, Table
 from basanite.metrics.representation.results import Numbers
-from basanite.reports.json_output import plain
+from basanite.reports.formats.json_output import plain
+from basanite.reports.kinds.scoring import analysis_report
 from basanite.reports.model import Report, Section, tidy
-from basanite.reports.scoring import analysis_report
 from basanite.reports.wording import listed, number, percent, plural
 from basanite.representation.measuring.accuracy import FLAG, badly_formed
 from basanite.representation.measuring.groups import GroupDifference

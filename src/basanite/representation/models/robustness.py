@@ -17,7 +17,7 @@ from basanite.metrics.representation.classes import Classes, Labels
 from basanite.metrics.representation.everything import Options, measure
 from basanite.representation.comparing.sets import Repeated, repeated
 from basanite.representation.models.extraction import BATCH, Pool, extract
-from basanite.synthetic.transforms import Channels, Transformation, transformed
+from basanite.synthetic.files.transforms import Channels, Transformation, transformed
 
 REPEATS: Final = 5
 

@@ -25,7 +25,7 @@ from basanite.metrics.representation.classes import Labels
 from basanite.metrics.representation.everything import Options, linear_values
 from basanite.metrics.representation.passes import Features, LinearPass
 from basanite.metrics.representation.sums import ClassSums
-from basanite.reports.json_output import plain
+from basanite.reports.formats.json_output import plain
 from basanite.reports.model import Report, Section
 from basanite.reports.outputs import write
 from basanite.reports.wording import number, plural

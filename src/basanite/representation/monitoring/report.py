@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from basanite import __version__
 from basanite.figures import Axis, Cell, Chart, Mark, Table, Text
-from basanite.reports.json_output import plain
+from basanite.reports.formats.json_output import plain
 from basanite.reports.model import Facts, Report, Section, facts_table, filled
 from basanite.reports.wording import listed, number, percent, plural
 from basanite.representation.monitoring.run import Monitor, Watched

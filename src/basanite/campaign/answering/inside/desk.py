@@ -42,7 +42,7 @@ class Desk:
 
     def write(self, name: str, data: Any) -> None:
         """Write an answer as JSON."""
-        from basanite.reports import json_output  # the reports load much that most works never need
+        from basanite.reports.formats import json_output  # the reports load much that most works never need
 
         (self.out / name).write_text(json_output.dumps(data), encoding="utf-8", newline="")
 

@@ -18,7 +18,7 @@ from basanite.reading.provenance import Assertion
 from basanite.reading.queries.generation import all_queries
 from basanite.reading.queries.model import Query
 from basanite.reading.reasoner.inference import Reasoner
-from basanite.reports import json_output
+from basanite.reports.formats import json_output
 from basanite.tasks import Inputs
 
 

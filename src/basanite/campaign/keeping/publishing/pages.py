@@ -17,9 +17,9 @@ from basanite.campaign.keeping.publishing.records import Work
 from basanite.campaign.keeping.publishing.tables import board_table
 from basanite.figures import Table
 from basanite.reports import theme
-from basanite.reports.html import asset, environment, favicon
+from basanite.reports.drawing.strip import Strip, strip
+from basanite.reports.formats.html import asset, environment, favicon
 from basanite.reports.model import Headline
-from basanite.reports.strip import Strip, strip
 from basanite.reports.wording import shown
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src 'self' data:; base-uri 'none'; form-action 'none'"

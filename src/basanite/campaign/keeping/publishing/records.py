@@ -9,7 +9,7 @@ from datetime import date
 from typing import Any
 
 from basanite import __version__
-from basanite.reports.latex import escaped
+from basanite.reports.formats.latex import escaped
 
 CRATE = "ro-crate-metadata.json"
 CONTEXT = "https://w3id.org/ro/crate/1.1/context"

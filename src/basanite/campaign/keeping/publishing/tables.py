@@ -7,8 +7,8 @@ import io
 
 from basanite.campaign.results.seen import BoardRow, SeenBoard
 from basanite.figures import Cell, Table
-from basanite.reports import latex
-from basanite.reports.csv_output import cell
+from basanite.reports.formats import latex
+from basanite.reports.formats.csv_output import cell
 from basanite.reports.model import Report, Section
 
 COLUMNS = ("System", "Value", "Low", "High", "Ranks", "Group", "Results seen before", "Note")

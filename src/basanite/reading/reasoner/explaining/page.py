@@ -21,7 +21,7 @@ from basanite.reading.reasoner.inference import Contradiction
 from basanite.reading.rules.names import goal_text, short, triple
 from basanite.reading.terms import Statement
 from basanite.reports import theme
-from basanite.reports.html import asset, environment, favicon
+from basanite.reports.formats.html import asset, environment, favicon
 from basanite.reports.wording import plural
 
 OTHERS_SHOWN = 10

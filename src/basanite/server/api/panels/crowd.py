@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path
 from fastapi.responses import Response
 
-from basanite.campaign.panels import batches
+from basanite.campaign.panels.preparing import batches
 from basanite.server.roles import Caller, allow
 
 ROUTER = APIRouter(prefix="/crowd")

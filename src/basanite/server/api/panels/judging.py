@@ -10,8 +10,8 @@ from fastapi import APIRouter, Path
 from pydantic import BaseModel, Field
 from sqlalchemy.orm import Session
 
-from basanite.campaign.panels import joining, working
-from basanite.campaign.panels.desk import Desk
+from basanite.campaign.panels.attending import joining, working
+from basanite.campaign.panels.attending.desk import Desk
 from basanite.campaign.panels.found import find_seat, panel_named
 from basanite.server.roles import Caller, allow
 

@@ -12,9 +12,10 @@ from pydantic import BaseModel, Field
 from sqlalchemy.orm import Session
 
 from basanite.campaign.model.refusals import missing
-from basanite.campaign.panels import adjudicating, looking
-from basanite.campaign.panels.adjudicating import NONE_OF_THESE, Case
+from basanite.campaign.panels.deciding import adjudicating
+from basanite.campaign.panels.deciding.adjudicating import NONE_OF_THESE, Case
 from basanite.campaign.panels.found import panel_named
+from basanite.campaign.panels.watching import looking
 from basanite.metrics.judgement.estimate import Estimate
 from basanite.server.api.panels.judging import BlockShown
 from basanite.server.roles import Caller, allow

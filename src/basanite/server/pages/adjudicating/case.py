@@ -12,8 +12,8 @@ from fastapi.responses import Response
 from sqlalchemy.orm import Session
 
 from basanite.campaign.model.refusals import RefusedError, missing, refused
-from basanite.campaign.panels import adjudicating
-from basanite.campaign.panels.adjudicating import NONE_OF_THESE, Case, Decided
+from basanite.campaign.panels.deciding import adjudicating
+from basanite.campaign.panels.deciding.adjudicating import NONE_OF_THESE, Case, Decided
 from basanite.campaign.people.persons import personal
 from basanite.judging.scheme import Scheme
 from basanite.reports.wording import percent

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter
 from fastapi.responses import Response
 
-from basanite.campaign.panels.images import shown_image
+from basanite.campaign.panels.preparing.images import shown_image
 from basanite.server.pages.adjudicating.desk import PANEL, Adjudicator, found
 from basanite.server.pages.judging.image import BOXED
 

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from basanite.campaign.model.refusals import RefusedError
-from basanite.campaign.panels import accepting, adjudicating
+from basanite.campaign.panels.deciding import accepting, adjudicating
 from basanite.campaign.panels.found import panel_named
 from basanite.server.catalogue import plural
 from basanite.server.pages.adjudicating.desk import LISTED, PANEL, Adjudicator, at, found

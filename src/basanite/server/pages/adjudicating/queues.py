@@ -8,7 +8,8 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from sqlalchemy.orm import Session
 
-from basanite.campaign.panels import adjudicating, looking
+from basanite.campaign.panels.deciding import adjudicating
+from basanite.campaign.panels.watching import looking
 from basanite.server.catalogue import say
 from basanite.server.pages.adjudicating.desk import BASE, LISTED, Adjudicator, at
 from basanite.server.pages.foundation.frame import show

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from basanite.figures import Chart, Table
-from basanite.reports import charts
+from basanite.reports.drawing import charts
 
 KEPT = 256
 

@@ -13,7 +13,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from basanite.reports import theme
-from basanite.reports.html import listed_rows, numeric
+from basanite.reports.formats.html import listed_rows, numeric
 from basanite.reports.wording import number, percent, shown
 from basanite.server.catalogue import plural, say
 

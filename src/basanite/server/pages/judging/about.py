@@ -8,7 +8,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from markupsafe import Markup
 
-from basanite.campaign.panels import joining
+from basanite.campaign.panels.attending import joining
 from basanite.server.catalogue import said, say
 from basanite.server.pages.foundation.forms import Filled
 from basanite.server.pages.foundation.frame import go, show

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fastapi import APIRouter
 from fastapi.responses import Response
 
-from basanite.campaign.panels import joining, working
+from basanite.campaign.panels.attending import joining, working
 from basanite.judging.scheme import Scheme
 from basanite.server.catalogue import say
 from basanite.server.pages.foundation.forms import Filled

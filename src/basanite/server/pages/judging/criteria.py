@@ -9,7 +9,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from basanite.campaign.model.refusals import RefusedError
-from basanite.campaign.panels import working
+from basanite.campaign.panels.attending import working
 from basanite.server.catalogue import say
 from basanite.server.pages.foundation.forms import Filled
 from basanite.server.pages.foundation.frame import go, refuse

@@ -11,7 +11,7 @@ from fastapi.responses import Response
 from sqlalchemy.orm import Session
 
 from basanite.campaign.model.refusals import RefusedError
-from basanite.campaign.panels import joining, working
+from basanite.campaign.panels.attending import joining, working
 from basanite.campaign.people.teams.reading import teams_to_join
 from basanite.server.catalogue import say
 from basanite.server.pages.foundation.forms import Filled, Form

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from sqlalchemy.orm import Session
 
-from basanite.campaign.panels import working
+from basanite.campaign.panels.attending import working
 from basanite.server.pages.foundation.frame import Page, show
 from basanite.server.pages.judging.consent import consent_page
 from basanite.server.pages.judging.criteria import criteria_page

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from sqlalchemy.orm import Session
 
-from basanite.campaign.panels import working
+from basanite.campaign.panels.attending import working
 from basanite.server.catalogue import plural, say, sentence
 from basanite.server.pages.judging.money import Lines, own_statement
 from basanite.server.pages.judging.place import At, at_of

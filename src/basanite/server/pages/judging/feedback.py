@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from basanite.campaign.panels import working
+from basanite.campaign.panels.attending import working
 from basanite.judging.controls import passed
 from basanite.judging.items import Item
 from basanite.judging.scheme import Question

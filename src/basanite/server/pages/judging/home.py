@@ -10,8 +10,8 @@ from fastapi.responses import Response
 from sqlalchemy.orm import Session
 
 from basanite.campaign.organising import plans
-from basanite.campaign.panels import working
-from basanite.campaign.panels.joining import MyPanel, my_panels
+from basanite.campaign.panels.attending import working
+from basanite.campaign.panels.attending.joining import MyPanel, my_panels
 from basanite.server.catalogue import say, sentence
 from basanite.server.pages.foundation.frame import show
 from basanite.server.pages.judging.place import BASE, Judge, progress_words

@@ -9,7 +9,7 @@ from fastapi.responses import Response
 from sqlalchemy.orm import Session
 
 from basanite.campaign.model.refusals import missing
-from basanite.campaign.panels import working
+from basanite.campaign.panels.attending import working
 from basanite.campaign.store.tables import PanelImage
 from basanite.judging.items import Block
 from basanite.server.pages.judging.place import BASE, Judge, panel_of

@@ -12,7 +12,7 @@ from fastapi.responses import Response
 from markupsafe import Markup
 
 from basanite.campaign.model.refusals import RefusedError
-from basanite.campaign.panels import working
+from basanite.campaign.panels.attending import working
 from basanite.campaign.panels.found import find_panel, scheme_of
 from basanite.server.catalogue import say
 from basanite.server.pages.foundation.forms import Filled, Form

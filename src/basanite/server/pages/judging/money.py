@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from sqlalchemy.orm import Session
 
-from basanite.campaign.panels import paying
 from basanite.campaign.panels.found import find_seat
+from basanite.campaign.panels.watching import paying
 from basanite.judging.scheme import Pay
 from basanite.server.catalogue import say
 from basanite.server.roles import Caller

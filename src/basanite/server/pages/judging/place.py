@@ -13,8 +13,8 @@ from fastapi.responses import Response
 from sqlalchemy.orm import Session
 
 from basanite.campaign.model.refusals import RefusedError, missing
-from basanite.campaign.panels import working
-from basanite.campaign.panels.desk import blocks_for
+from basanite.campaign.panels.attending import working
+from basanite.campaign.panels.attending.desk import blocks_for
 from basanite.campaign.panels.found import find_seat, panel_named
 from basanite.campaign.store.tables import Assignment, PanelItem
 from basanite.judging.items import Block

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from basanite.campaign.model.refusals import RefusedError, refused
-from basanite.campaign.panels import working
+from basanite.campaign.panels.attending import working
 from basanite.server.catalogue import plural, said, say
 from basanite.server.pages.foundation.forms import Filled, Form
 from basanite.server.pages.foundation.frame import go, refuse

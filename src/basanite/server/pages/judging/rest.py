@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fastapi import APIRouter
 from fastapi.responses import Response
 
-from basanite.campaign.panels import working
+from basanite.campaign.panels.attending import working
 from basanite.server.catalogue import say
 from basanite.server.pages.foundation.forms import Filled
 from basanite.server.pages.judging.place import BASE, At, Judge, acted, at_of

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from starlette.concurrency import run_in_threadpool
 
 from basanite.campaign.model.refusals import RefusedError, refused
-from basanite.campaign.panels import batches as acts
+from basanite.campaign.panels.preparing import batches as acts
 from basanite.campaign.store.tables import CrowdBatch, Panel
 from basanite.formats.bounded import read_bounded
 from basanite.problems import Problem

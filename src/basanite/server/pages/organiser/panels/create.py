@@ -12,7 +12,7 @@ from starlette.concurrency import run_in_threadpool
 
 from basanite.campaign.model.plan import Campaign
 from basanite.campaign.model.refusals import RefusedError
-from basanite.campaign.panels import setting_up
+from basanite.campaign.panels.preparing import setting_up
 from basanite.formats.bounded import read_bounded
 from basanite.judging.items import Block
 from basanite.judging.scheme import PRESETS, Scheme, read_scheme

@@ -11,8 +11,9 @@ from fastapi.responses import JSONResponse, Response
 from sqlalchemy.orm import Session
 
 from basanite.campaign.office import Actor, Office
-from basanite.campaign.panels import looking, setting_up
-from basanite.campaign.panels.looking import Progress
+from basanite.campaign.panels.preparing import setting_up
+from basanite.campaign.panels.watching import looking
+from basanite.campaign.panels.watching.looking import Progress
 from basanite.campaign.store.tables import Panel
 from basanite.judging.scheme import Scheme
 from basanite.server.catalogue import plural, said, say

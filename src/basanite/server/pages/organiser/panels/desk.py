@@ -9,8 +9,9 @@ from fastapi import Request
 from fastapi.responses import Response
 from sqlalchemy.orm import Session
 
-from basanite.campaign.panels import adjudicating, looking
+from basanite.campaign.panels.deciding import adjudicating
 from basanite.campaign.panels.found import panel_named, scheme_of
+from basanite.campaign.panels.watching import looking
 from basanite.campaign.store.tables import Panel
 from basanite.judging.scheme import Scheme
 from basanite.server.pages.foundation.frame import Page

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from basanite.campaign.panels.looking import Agreement, Heat, Progress
+from basanite.campaign.panels.watching.looking import Agreement, Heat, Progress
 from basanite.figures import Axis, Chart, Table
 from basanite.metrics.judgement.estimate import FEWEST_ITEMS, Estimate
 from basanite.server.catalogue import plural, said

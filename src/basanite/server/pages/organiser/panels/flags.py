@@ -9,7 +9,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from sqlalchemy.orm import Session
 
-from basanite.campaign.panels import looking
+from basanite.campaign.panels.watching import looking
 from basanite.campaign.store.tables import PanelItem
 from basanite.judging.scheme import Scheme
 from basanite.server.catalogue import said

@@ -12,8 +12,9 @@ from fastapi.responses import Response
 from starlette.concurrency import run_in_threadpool
 
 from basanite.campaign.model.refusals import RefusedError, refused
-from basanite.campaign.panels import browsing, setting_up, summaries
-from basanite.campaign.panels.setting_up import Added
+from basanite.campaign.panels.preparing import setting_up, summaries
+from basanite.campaign.panels.preparing.setting_up import Added
+from basanite.campaign.panels.watching import browsing
 from basanite.campaign.store.tables import PanelItem
 from basanite.campaign.store.tables.base import random_id
 from basanite.formats.bounded import read_bounded

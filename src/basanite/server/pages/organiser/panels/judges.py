@@ -13,9 +13,10 @@ from sqlalchemy.orm import Session
 
 from basanite.campaign.model.refusals import RefusedError, problem, refused
 from basanite.campaign.organising import approvals
-from basanite.campaign.panels import joining, planned
+from basanite.campaign.panels.attending import joining
 from basanite.campaign.panels.found import locked_panel
-from basanite.campaign.panels.seats import SeatFacts, seats
+from basanite.campaign.panels.preparing import planned
+from basanite.campaign.panels.watching.seats import SeatFacts, seats
 from basanite.campaign.people.persons import by_mail
 from basanite.campaign.people.roles import require_organiser
 from basanite.campaign.store.tables import Panel, Team

@@ -8,8 +8,9 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from sqlalchemy.orm import Session
 
-from basanite.campaign.panels import adjudicating, looking
+from basanite.campaign.panels.deciding import adjudicating
 from basanite.campaign.panels.found import find_panel, scheme_of
+from basanite.campaign.panels.watching import looking
 from basanite.campaign.people.roles import holders
 from basanite.server.catalogue import said, say
 from basanite.server.pages.foundation.frame import show

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 from sqlalchemy.orm import Session
 
-from basanite.campaign.panels import paying
+from basanite.campaign.panels.watching import paying
 from basanite.server.catalogue import said
 from basanite.server.pages.foundation import paging
 from basanite.server.pages.foundation.frame import show

@@ -11,9 +11,9 @@ from markupsafe import Markup
 from sqlalchemy.orm import Session
 
 from basanite.campaign.model.refusals import missing
-from basanite.campaign.panels import hiding
-from basanite.campaign.panels.browsing import Neighbours, neighbours
 from basanite.campaign.panels.found import as_block
+from basanite.campaign.panels.preparing import hiding
+from basanite.campaign.panels.watching.browsing import Neighbours, neighbours
 from basanite.campaign.store.tables import Panel, PanelItem
 from basanite.formats.summaries.instructions import sanitised
 from basanite.judging.scheme import Scheme

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from basanite.campaign.model.refusals import RefusedError, missing, refused
 from basanite.campaign.organising import references
-from basanite.campaign.panels import ending
+from basanite.campaign.panels.deciding import ending
 from basanite.campaign.panels.found import panel_named
 from basanite.campaign.store.tables import Reference
 from basanite.server.catalogue import said

@@ -1,0 +1,1 @@
+"""What a judge does: join, find the next item on the desk, answer."""

@@ -1,0 +1,272 @@
+"""The judge's desk: which step comes next, with one item on it and nothing of anybody else's (M52, X-4, R-2)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from sqlalchemy import case, func, select
+from sqlalchemy.orm import Session
+
+from basanite.campaign.office import Office
+from basanite.campaign.panels.found import as_item, find_panel, find_seat, scheme_of
+from basanite.campaign.panels.preparing.hiding import visible
+from basanite.campaign.panels.preparing.planned import declaration
+from basanite.campaign.store.tables import Assignment, Judgement, Panel, PanelItem, RoundEnd, Seat
+from basanite.judging.controls import passed
+from basanite.judging.items import Block
+from basanite.judging.scheme import Scheme
+
+Stage = Literal[
+    "consent", "declare", "training", "item", "rank", "criteria", "break", "paused", "done", "closed", "waiting"
+]
+TRAINING = 0
+"""The round of training items."""
+RANKING, CRITERIA = "ranking", "criteria"
+
+
+@dataclass(frozen=True)
+class Placed:
+    """An item of a round that is to be put in order, with what the judge said of it."""
+
+    item: str
+    blocks: tuple[Block, ...]
+    answers: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Feedback:
+    """What would have been right in training, beside what was said."""
+
+    right: bool
+    expected: Mapping[str, Any]
+    given: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Desk:
+    """What a judge has to do now. No system, no other judge, no other item (M52)."""
+
+    stage: Stage
+    scheme: Scheme
+    panel_id: str
+    name: str
+    group: str
+    done: int = 0
+    of: int = 0
+    """Items done, of how many; training not counted."""
+    assignment: str = ""
+    blocks: tuple[Block, ...] = ()
+    round: int = 0
+    position: int = 0
+    in_round: int = 0
+    """How many items the round has."""
+    rounds: int = 0
+    given: Mapping[str, Any] | None = None
+    """What was said before, where an answer is looked at again."""
+    flags: tuple[str, ...] = ()
+    last: str = ""
+    """The assignment that can still be corrected, if there is one."""
+    feedback: Feedback | None = None
+    placed: tuple[Placed, ...] = ()
+    """The items of the round, where they are to be put in order."""
+    languages: tuple[str, ...] = ()
+    """What the judge declared."""
+    why: str = ""
+    """Why there is nothing to do: `draft`, `closed`, `cancelled`, `withdrawn`, `removed`."""
+
+
+@dataclass(frozen=True)
+class RoundCount:
+    """How far a judge is with one round."""
+
+    round: int
+    planned: int
+    done: int
+
+
+def desk(session: Session, office: Office, panel_id: str, person_id: str) -> Desk:
+    """Where a judge's work stands; the same question twice gives the same answer."""
+    panel = find_panel(session, panel_id)
+    seat = find_seat(session, panel_id, person_id)
+    scheme = scheme_of(panel)
+    plain = Desk("done", scheme, panel.id, panel.name, seat.group)
+    return _before_work(office, plain, panel, seat) or _at_work(session, plain, seat)
+
+
+def _before_work(office: Office, plain: Desk, panel: Panel, seat: Seat) -> Desk | None:
+    if why := ended(panel, seat):
+        return replace(plain, stage="closed", why=why)
+    if needs_consent(plain.scheme, seat):
+        return replace(plain, stage="consent")
+    if declaration(office, seat) is None:
+        return replace(plain, stage="declare")
+    if panel.state == "draft":
+        return replace(plain, stage="waiting", why="draft")
+    return replace(plain, stage="paused") if seat.state == "paused" else None
+
+
+def ended(panel: Panel, seat: Seat) -> str:
+    """Why a judge has nothing to do here any more; empty if there may be."""
+    if seat.state in ("withdrawn", "removed"):
+        return seat.state
+    return panel.state if panel.state in ("closed", "cancelled") else ""
+
+
+def needs_consent(scheme: Scheme, seat: Seat) -> bool:
+    """Whether the text that holds now has not been accepted; a changed one asks again (P-22)."""
+    return seat.consented is None or seat.consent_version != scheme.consent.version
+
+
+def _at_work(session: Session, plain: Desk, seat: Seat) -> Desk:
+    rounds = counts(session, seat)
+    real = [one for one in rounds if one.round != TRAINING]
+    done, left = sum(one.done for one in real), sum(one.planned for one in real)
+    at = replace(plain, done=done, of=done + left, rounds=len(real), last=last_open(session, seat))
+    if seat.feedback is not None:
+        return _with_feedback(session, at, seat)
+    ends = _ends(session, seat)
+    for one in rounds:
+        if one.planned:
+            return _with_next(session, at, seat, one)
+        if (stage := _after_round(plain.scheme, seat, one, ends)) is not None:
+            return _with_stage(session, at, seat, one, stage)
+        if _rests(plain.scheme, seat, one, rounds):
+            return replace(at, stage="break", round=one.round)
+    return at
+
+
+def counts(session: Session, seat: Seat) -> list[RoundCount]:
+    """The rounds of a judge in order, each with what is done and what is not."""
+    planned = func.sum(case((Assignment.state == "planned", 1), else_=0))
+    done = func.sum(case((Assignment.state == "done", 1), else_=0))
+    question = select(Assignment.round, planned, done).where(
+        Assignment.panel_id == seat.panel_id, Assignment.person_id == seat.person_id, Assignment.state != "freed"
+    )
+    rows = session.execute(question.group_by(Assignment.round).order_by(Assignment.round))
+    return [RoundCount(number, int(left), int(ready)) for number, left, ready in rows]
+
+
+def _ends(session: Session, seat: Seat) -> set[tuple[int, str]]:
+    question = select(RoundEnd.round, RoundEnd.kind).where(
+        RoundEnd.panel_id == seat.panel_id, RoundEnd.person_id == seat.person_id
+    )
+    return {(number, kind) for number, kind in session.execute(question)}
+
+
+def _after_round(scheme: Scheme, seat: Seat, one: RoundCount, ends: set[tuple[int, str]]) -> Stage | None:
+    """What is still to be done once all items of a round have their stars."""
+    if one.round == TRAINING:
+        return None
+    if scheme.rank_after_round and one.done > 1 and (one.round, RANKING) not in ends:
+        return "rank"
+    if scheme.criteria_from and scheme.criteria_from == seat.group and (one.round, CRITERIA) not in ends:
+        return "criteria"
+    return None
+
+
+def _rests(scheme: Scheme, seat: Seat, one: RoundCount, rounds: list[RoundCount]) -> bool:
+    """Whether a break is offered: after so many rounds, if there are more, and once."""
+    due = scheme.break_every and one.round and one.round % scheme.break_every == 0
+    return bool(due) and seat.rested < one.round and one is not rounds[-1]
+
+
+def blocks_for(row: Assignment, item: PanelItem) -> tuple[Block, ...]:
+    """What a judge sees of an item; of a pair the sides are changed where the plan says so."""
+    blocks = visible(item)
+    return turned(blocks) if row.flipped else blocks
+
+
+def turned(blocks: tuple[Block, ...]) -> tuple[Block, ...]:
+    """The blocks with the last two texts changed over; their titles stay where they are.
+
+    >>> [block.value for block in turned((Block("text", "a", "Left"), Block("text", "b", "Right")))]
+    ['b', 'a']
+    """
+    sides = [at for at, block in enumerate(blocks) if block.kind in ("text", "image")][-2:]
+    if len(sides) < 2:
+        return blocks
+    made, (one, other) = list(blocks), sides
+    made[one] = replace(blocks[other], title=blocks[one].title)
+    made[other] = replace(blocks[one], title=blocks[other].title)
+    return tuple(made)
+
+
+def _with_next(session: Session, at: Desk, seat: Seat, one: RoundCount) -> Desk:
+    question = select(Assignment, PanelItem).join(PanelItem, PanelItem.id == Assignment.item_id)
+    mine = question.where(
+        Assignment.panel_id == seat.panel_id,
+        Assignment.person_id == seat.person_id,
+        Assignment.round == one.round,
+        Assignment.state == "planned",
+    )
+    row, item = session.execute(mine.order_by(Assignment.position, Assignment.id).limit(1)).one()
+    stage: Stage = "training" if one.round == TRAINING else "item"
+    shown = _on_desk(at, row, item)
+    return replace(shown, stage=stage, position=one.done + 1, in_round=one.planned + one.done)
+
+
+def _on_desk(at: Desk, row: Assignment, item: PanelItem) -> Desk:
+    return replace(at, assignment=row.id, blocks=blocks_for(row, item), round=row.round)
+
+
+def _with_stage(session: Session, at: Desk, seat: Seat, one: RoundCount, stage: Stage) -> Desk:
+    placed = of_round(session, seat, one.round) if stage == "rank" else ()
+    return replace(at, stage=stage, round=one.round, in_round=one.done, placed=placed)
+
+
+def of_round(session: Session, seat: Seat, number: int) -> tuple[Placed, ...]:
+    """The items of a round with what the judge said of each, in the order in which they were judged."""
+    question = select(Assignment, PanelItem).join(PanelItem, PanelItem.id == Assignment.item_id)
+    mine = question.where(
+        Assignment.panel_id == seat.panel_id,
+        Assignment.person_id == seat.person_id,
+        Assignment.round == number,
+        Assignment.state == "done",
+    )
+    rows = session.execute(mine.order_by(Assignment.position, Assignment.id)).all()
+    said = newest(session, [row.id for row, _ in rows])
+    return tuple(Placed(item.id, blocks_for(row, item), said[row.id].answers) for row, item in rows)
+
+
+def newest(session: Session, assignment_ids: list[str]) -> dict[str, Judgement]:
+    """The judgement that counts for each of these assignments."""
+    question = select(Judgement).where(Judgement.assignment_id.in_(assignment_ids)).order_by(Judgement.number)
+    return {row.assignment_id: row for row in session.scalars(question)}
+
+
+def last_open(session: Session, seat: Seat) -> str:
+    """The assignment whose answer can still be corrected: the last one given, as long as its round lasts (R-2)."""
+    question = select(Judgement.assignment_id, Assignment.round).join(
+        Assignment, Assignment.id == Judgement.assignment_id
+    )
+    mine = question.where(Judgement.panel_id == seat.panel_id, Judgement.person_id == seat.person_id)
+    row = session.execute(mine.order_by(Judgement.at.desc(), Assignment.position.desc()).limit(1)).first()
+    if row is None or row.round == TRAINING or row.round <= seat.rested:
+        return ""
+    closed = select(RoundEnd.id).where(
+        RoundEnd.panel_id == seat.panel_id, RoundEnd.person_id == seat.person_id, RoundEnd.round >= row.round
+    )
+    return "" if session.scalar(closed.limit(1)) is not None else str(row.assignment_id)
+
+
+def _with_feedback(session: Session, at: Desk, seat: Seat) -> Desk:
+    row = session.get_one(Assignment, seat.feedback)
+    item = session.get_one(PanelItem, row.item_id)
+    said = newest(session, [row.id])[row.id]
+    expected = dict(item.expected or {})
+    told = Feedback(bool(passed(as_item(item), said.answers)), expected, said.answers)
+    return replace(_on_desk(at, row, item), stage="training", feedback=told, given=said.answers)
+
+
+def look_again(session: Session, office: Office, panel_id: str, person_id: str) -> Desk:
+    """The last item once more with what was said of it, to correct it; the desk as ever if that is not possible."""
+    found = desk(session, office, panel_id, person_id)
+    if not found.last or found.stage in ("closed", "consent", "declare", "paused"):
+        return found
+    row = session.get_one(Assignment, found.last)
+    item, said = session.get_one(PanelItem, row.item_id), newest(session, [row.id])[row.id]
+    shown = _on_desk(found, row, item)
+    flags = tuple(said.flags)
+    return replace(shown, stage="item", given=said.answers, flags=flags, placed=(), position=row.position)

@@ -1,0 +1,214 @@
+"""What a panel ends in: files of declared formats, and a new version of the truth that is previewed as any other.
+
+The digest of the whole set of judgements lies in a file of its own beside the truth, so it is part of what is committed
+to: it enters the key of every result and its receipt (S-18).
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from basanite.campaign.model.refusals import refused
+from basanite.campaign.office import Actor, Office
+from basanite.campaign.organising import approvals, plans, reference_files, references, seconding
+from basanite.campaign.organising.references import Material, Place
+from basanite.campaign.panels.deciding.judged import judged_of
+from basanite.campaign.panels.found import as_item, find_panel, items_of, note, scheme_of
+from basanite.campaign.people.roles import require_organiser
+from basanite.campaign.store.tables import Panel, Reference
+from basanite.formats.archives.repair import write_archive
+from basanite.judging.combining import Made, digest_of_judgements, files_of, rule_of
+from basanite.judging.combining.files import lines, plain
+from basanite.judging.items import Item
+from basanite.judging.judgements import Judged, by_item
+from basanite.judging.scheme import Scheme
+
+VERDICTS = ("judge", "query", "document", "verdict", "summary")
+KEYS = ("key-query", "key-domain")
+WHOLE = {"panels": "panels.csv", "qrels": "qrels.txt"}
+"""Files that are a reference by themselves, by what a scheme calls them."""
+RECORD = "judged.json"
+
+
+@dataclass(frozen=True)
+class Ended:
+    """The files of a panel as it stands, and what is behind them."""
+
+    files: tuple[Made, ...]
+    digest: str
+    """Of all judgements of real items that count (S-18)."""
+    rule: str
+    """How answers were combined, in words (C08)."""
+    undecided: int
+    """Items without an answer: not judged yet, tied, or none of these."""
+    judgements: int
+    items: int
+
+
+@dataclass(frozen=True)
+class _Outcome:
+    """A panel read once: what everything here is made of."""
+
+    panel: Panel
+    scheme: Scheme
+    items: tuple[Item, ...]
+    judged: Judged
+
+    @property
+    def digest(self) -> str:
+        """Of the judgements of real items, which are those that count."""
+        real = {item.id for item in self.items if item.role == "real"}
+        return digest_of_judgements(one for one in self.judged.judgements if one.item in real)
+
+
+def files(session: Session, office: Office, panel_id: str) -> Ended:
+    """All files of a panel, with the rule and the digest of what they were made from."""
+    read = _read(session, office, panel_id)
+    made = files_of(read.scheme, read.items, read.judged)
+    open_items = {item for one in made for item in one.undecided}
+    real = sum(item.role == "real" for item in read.items)
+    return Ended(made, read.digest, rule_of(read.scheme), len(open_items), len(read.judged.judgements), real)
+
+
+def _read(session: Session, office: Office, panel_id: str) -> _Outcome:
+    panel = find_panel(session, panel_id)
+    items = tuple(as_item(row) for row in items_of(session, panel_id))
+    return _Outcome(panel, scheme_of(panel), items, judged_of(session, office, panel))
+
+
+def make_reference(
+    office: Office, actor: Actor, panel_id: str, place: Place, *, reason: str, unfinished: bool = False
+) -> Reference:
+    """Make a version of the truth of what a panel said: checked in the child, then added like any other (M88).
+
+    It opens its own transactions, for checking takes its time. A panel with open items is refused, unless the organiser
+    says that they may be left out.
+    """
+    with office.reading() as session:
+        read = _read(session, office, panel_id)
+        require_organiser(session, actor, read.panel.campaign_id)
+        _check_closed(read.panel)
+        campaign = plans.current(session, read.panel.campaign_id).campaign
+        held = references.active(
+            session, read.panel.campaign_id, place.task, place.language, place.queryset, place.dataset
+        )
+    _check_finished(read, unfinished=unfinished)
+    material = _material(office, read, None if held is None else Material.of(held.files))
+    reference_files.window_of(campaign, place)
+    reference_files.check(office, campaign, place, material)
+    with office.writing() as session:
+        return _added(session, office, actor, read, place, material, reason)
+
+
+def _check_closed(panel: Panel) -> None:
+    if panel.state != "closed":
+        fix = "close the panel first: what is said later would not be in it"
+        raise refused("M88", f"the panel is {panel.state}", fix, status=409)
+
+
+def _check_finished(read: _Outcome, *, unfinished: bool) -> None:
+    open_items = {item for one in files_of(read.scheme, read.items, read.judged) for item in one.undecided}
+    if open_items and not unfinished:
+        fix = "have them judged or decided, or say that they may be left out (--unfinished)"
+        raise refused("M88", f"{len(open_items)} items have no answer yet", fix, status=409)
+
+
+def _added(
+    session: Session, office: Office, actor: Actor, read: _Outcome, place: Place, material: Material, reason: str
+) -> Reference:
+    campaign_id = read.panel.campaign_id
+    campaign = plans.current(session, campaign_id).campaign
+    first = references.active(session, campaign_id, place.task, place.language, place.queryset, place.dataset) is None
+    two = approvals.needs_two(campaign, "reference")
+    row = references.add(session, office, actor, campaign_id, place, material, reason=reason, hold=two)
+    if two and first:
+        seconding.ask_to_open(session, office, actor, campaign_id, row.id)
+    facts = {"reference": row.id, "judgements": read.digest, "rule": rule_of(read.scheme)}
+    note(session, office, actor, read.panel, "panel.reference", read.panel.id, **facts)
+    return row
+
+
+def _material(office: Office, read: _Outcome, held: Material | None) -> Material:
+    """The files of the new version: those of the one that holds, with what the panel made in their place."""
+    kinds = read.scheme.files
+    if "verdicts" in kinds:
+        if held is None:
+            fix = "open the task with its key first (basanite admin reference add)"
+            raise refused("M13", "there is no key that these judgements belong to", fix, status=409)
+        made = _sealed(office, "judgements.tsv", verdicts(read.scheme, read.items, read.judged))
+        material = replace(held, judgements=made[0], names={**held.names, **dict([made])})
+    else:
+        name, content = _reference_file(office, read, kinds)
+        made = _sealed(office, name, content)
+        older = held or Material(())
+        material = replace(older, reference=(made[0],), names={**older.names, **dict([made])})
+    record = _sealed(office, RECORD, _record(read))
+    return replace(material, judged=record[0], names={**material.names, **dict([record])})
+
+
+def _sealed(office: Office, name: str, content: bytes) -> tuple[str, str]:
+    return office.sealed.put(content).digest, name
+
+
+def _record(read: _Outcome) -> bytes:
+    """What stands behind a truth that people made."""
+    plain_record = {
+        "format": "basanite-judged/1",
+        "panel": read.panel.id,
+        "scheme": read.panel.scheme_digest,
+        "scheme_version": read.panel.scheme_version,
+        "rule": rule_of(read.scheme),
+        "judgements": read.digest,
+        "judges": len({one.judge for one in read.judged.judgements}),
+        "decisions": len(read.judged.decisions),
+    }
+    return json.dumps(plain_record, indent=1, sort_keys=True).encode() + b"\n"
+
+
+def _reference_file(office: Office, read: _Outcome, kinds: Sequence[str]) -> tuple[str, bytes]:
+    made = files_of(read.scheme, read.items, read.judged)
+    if any(kind in KEYS for kind in kinds):
+        return "key.tgz", _packed(office, [one for one in made if one.name.startswith("key/")])
+    whole = next((WHOLE[kind] for kind in kinds if kind in WHOLE), "")
+    found = next((one for one in made if one.name == whole), None)
+    if found is None:
+        fix = "take the files as they are (basanite admin panel files)"
+        raise refused("M88", "no task has a truth of what this panel made", fix, status=409)
+    return found.name, found.content
+
+
+def _packed(office: Office, made: Iterable[Made]) -> bytes:
+    """The files of a key as the archive that opens a task."""
+    scratch = office.sealed.folder / "fresh"
+    scratch.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=scratch) as folder:
+        path = Path(folder) / "key.tgz"
+        write_archive([(one.name.removeprefix("key/"), one.content) for one in made], path)
+        return path.read_bytes()
+
+
+def verdicts(scheme: Scheme, items: Sequence[Item], judged: Judged) -> bytes:
+    """Votes on all systems' summaries in one table: each bound to the picture that was judged, so that no vote on one
+    system's summary counts for another's."""
+    question = scheme.combined_question
+    said = by_item(judged.judgements)
+    rows = {
+        (one.judge, *_pair(facts), str(one.answers[question.id]), facts.get("summary", ""))
+        for item in items
+        if item.role == "real" and question is not None
+        for facts in item.all_facts
+        for one in said.get(item.id, ())
+        if question.id in one.answers
+    }
+    return lines([VERDICTS, *sorted(rows)])
+
+
+def _pair(facts: Mapping[str, Any]) -> tuple[str, str]:
+    return plain(str(facts.get("query", ""))), plain(str(facts.get("document", "")))

@@ -1,0 +1,1 @@
+"""What organisers do before a panel begins: scheme, items, pictures, plan, crowd batches."""

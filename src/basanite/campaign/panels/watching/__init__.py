@@ -1,0 +1,1 @@
+"""A panel while it is judged: items, seats, progress, closeness, pay."""

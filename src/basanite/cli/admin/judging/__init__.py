@@ -1,0 +1,1 @@
+"""`basanite admin`: judges, annotators and readers, and what comes of their work."""

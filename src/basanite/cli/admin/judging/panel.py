@@ -1,0 +1,261 @@
+"""`basanite admin panel`: panels of judges from their scheme to their figures; what comes of them is next door."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from basanite.cli.admin.desk import admin_options, at_desk, campaign_option, reason_option, show, table, the_campaign
+from basanite.cli.admin.judging.panel_results import PANEL, adjudicate, batch, files, pay, reference, the_panel
+from basanite.cli.options import PATH, example
+
+if TYPE_CHECKING:
+    from basanite.campaign.panels.watching.looking import Agreement, Progress
+    from basanite.metrics.judgement.estimate import Estimate
+
+
+@click.group(epilog=example("basanite admin panel list --data season"))
+def panel() -> None:
+    """Have people judge: schemes, items, judges, progress, adjudication, pay, results."""
+
+
+for command in (adjudicate, pay, batch, files, reference):
+    panel.add_command(command)
+
+
+@panel.command("create", epilog=example("basanite admin panel create schemes/binary.toml --name more --data season"))
+@click.argument("scheme", type=PATH)
+@click.option("--name", required=True, help="Short: small letters, digits and -.")
+@click.option("--window", default="", help="The window whose submissions are judged, if they are.")
+@campaign_option
+@admin_options
+def create(
+    scheme: Path, name: str, window: str, campaign: str, data: Path | None, mail: str | None, as_json: bool
+) -> None:
+    """Make a panel that judges by the SCHEME in a file, which is checked as a whole."""
+    with at_desk(data, mail, json=as_json) as desk:
+        from basanite.campaign.panels.preparing import setting_up
+        from basanite.formats.bounded import read_bounded
+
+        text = read_bounded(scheme, setting_up.LARGEST_SCHEME).decode("utf-8", "replace")
+        who = (desk.session, desk.office, desk.actor, the_campaign(desk, campaign).row.id)
+        row = setting_up.create(*who, text, name=name, window=window)
+    show({"panel": row.id, "name": row.name, "state": row.state}, [f"The panel {row.name} is made."], json=as_json)
+
+
+@panel.command(
+    "change", epilog=example('basanite admin panel change key schemes/key-query.toml --reason "clearer" --data season')
+)
+@PANEL
+@click.argument("scheme", type=PATH)
+@reason_option
+@campaign_option
+@admin_options
+def change(
+    which: str, scheme: Path, reason: str, campaign: str, data: Path | None, mail: str | None, as_json: bool
+) -> None:
+    """Judge by another SCHEME; once the panel is open that is a deviation from the plan, with its reason."""
+    with at_desk(data, mail, json=as_json) as desk:
+        from basanite.campaign.panels.preparing import setting_up
+        from basanite.formats.bounded import read_bounded
+
+        row = the_panel(desk, campaign, which)
+        text = read_bounded(scheme, setting_up.LARGEST_SCHEME).decode("utf-8", "replace")
+        row = setting_up.change_scheme(desk.session, desk.office, desk.actor, row.id, text, reason=reason)
+    words = f"The scheme is version {row.scheme_version}."
+    show({"panel": row.id, "scheme_version": row.scheme_version}, [words], json=as_json)
+
+
+@panel.command("items", epilog=example("basanite admin panel items new passages.csv --data season"))
+@PANEL
+@click.argument("items", type=PATH)
+@click.option(
+    "--role",
+    type=click.Choice(["real", "check", "training"]),
+    default="real",
+    show_default=True,
+    help="Real items, hidden checks, or training.",
+)
+@campaign_option
+@admin_options
+def items(
+    which: str, items: Path, role: str, campaign: str, data: Path | None, mail: str | None, as_json: bool
+) -> None:
+    """Give a panel the ITEMS of a table (CSV or JSONL): columns named like blocks are shown, all others are kept."""
+    with at_desk(data, mail, json=as_json) as desk:
+        from basanite.campaign.model.refusals import RefusedError
+        from basanite.campaign.panels.found import scheme_of
+        from basanite.campaign.panels.preparing import setting_up
+        from basanite.campaign.store.tables.base import random_id
+        from basanite.judging.item_files import read_items
+
+        row = the_panel(desk, campaign, which)
+        found, findings = read_items(items, scheme_of(row), role=role, new_id=random_id)  # type: ignore[arg-type]
+        if not findings.valid:
+            raise RefusedError(findings.problems, status=422)
+        added = setting_up.add_items(desk.session, desk.office, desk.actor, row.id, found)
+    told = [f"{added.new} new items; {added.merged} are equal to others and judged with them."]
+    show({"panel": row.id, "new": added.new, "merged": added.merged}, told, json=as_json)
+
+
+@panel.command(
+    "summaries",
+    epilog=example("basanite admin panel summaries sums --queries query_list.tsv --window dev --data season"),
+)
+@PANEL
+@click.option("--queries", type=PATH, required=True, help="The list of the query pack: what judges read.")
+@click.option("--window", default="", help="The window; without it, the panel's own.")
+@campaign_option
+@admin_options
+def summaries(
+    which: str, queries: Path, window: str, campaign: str, data: Path | None, mail: str | None, as_json: bool
+) -> None:
+    """Give a panel all summaries that teams submitted in a window; archives are read in the limited child."""
+    with at_desk(data, mail, json=as_json) as desk:
+        row, actor = the_panel(desk, campaign, which), desk.actor
+    from basanite.cli.admin.desk import refusals
+    from basanite.cli.operating.office import opened
+
+    with refusals(json=as_json), opened(data) as office:
+        from basanite.campaign.panels.preparing import summaries as gathering
+        from basanite.formats.bounded import read_bounded
+
+        asked = gathering.asked_queries(office, queries.name, read_bounded(queries, gathering.LARGEST_PACK))
+        added = gathering.from_submissions(office, actor, row.id, queries=asked, window=window)
+    notes = [f"{one.message} ({one.found})" for one in added.notes]
+    words = [f"{added.new} new items; {added.merged} are equal to others and judged with them.", *notes]
+    show({"panel": row.id, "new": added.new, "merged": added.merged, "notes": notes}, words, json=as_json)
+
+
+@panel.command("enrol", epilog=example("basanite admin panel enrol new kim@people.example --data season"))
+@PANEL
+@click.argument("people", nargs=-1, required=True)
+@click.option("--group", default="judge", show_default=True, help="judge, expert or novice, as the scheme has it.")
+@campaign_option
+@admin_options
+def enrol(
+    which: str,
+    people: tuple[str, ...],
+    group: str,
+    campaign: str,
+    data: Path | None,
+    mail: str | None,
+    as_json: bool,
+) -> None:
+    """Give PEOPLE (mail addresses) seats on a panel, and the role of a judge; nobody of a team of the campaign."""
+    with at_desk(data, mail, json=as_json) as desk:
+        from basanite.campaign.panels.attending import joining
+
+        row = the_panel(desk, campaign, which)
+        persons = [desk.person(one) for one in people]
+        for person in persons:
+            joining.enrol(desk.session, desk.office, desk.actor, row.id, person, group=group)
+    show({"panel": row.id, "enrolled": persons}, [f"{len(persons)} enrolled."], json=as_json)
+
+
+@panel.command("open", epilog=example("basanite admin panel open new --data season"))
+@PANEL
+@campaign_option
+@admin_options
+def open_panel(which: str, campaign: str, data: Path | None, mail: str | None, as_json: bool) -> None:
+    """Let judges begin: the scheme is frozen, work is dealt out, and judges are told."""
+    with at_desk(data, mail, json=as_json) as desk:
+        from basanite.campaign.panels.preparing import setting_up
+
+        row = setting_up.open_panel(desk.session, desk.office, desk.actor, the_panel(desk, campaign, which).id)
+        warnings = list(row.warnings)
+    shown = {"panel": row.id, "state": row.state, "scheme": row.scheme_digest, "warnings": warnings}
+    show(shown, ["The panel is open.", *(f"Note: {words}." for words in warnings)], json=as_json)
+
+
+@panel.command("close", epilog=example("basanite admin panel close key --data season"))
+@PANEL
+@reason_option
+@campaign_option
+@admin_options
+def close(which: str, reason: str, campaign: str, data: Path | None, mail: str | None, as_json: bool) -> None:
+    """End the judging: what was said stands, and no more is taken."""
+    with at_desk(data, mail, json=as_json) as desk:
+        from basanite.campaign.panels.preparing import setting_up
+
+        who = (desk.session, desk.office, desk.actor)
+        row = setting_up.close_panel(*who, the_panel(desk, campaign, which).id, reason=reason)
+    show({"panel": row.id, "state": row.state}, ["The panel is closed."], json=as_json)
+
+
+@panel.command("list", epilog=example("basanite admin panel list --data season"))
+@campaign_option
+@admin_options
+def list_panels(campaign: str, data: Path | None, mail: str | None, as_json: bool) -> None:
+    """List the panels of a campaign, the newest first."""
+    with at_desk(data, mail, json=as_json) as desk:
+        from basanite.campaign.panels.watching import looking
+
+        found = looking.overview(desk.session, the_campaign(desk, campaign).row.id)
+    columns = ["name", "title", "state", "items", "judges", "done", "of"]
+    rows = [{"panel": one.id} | {name: getattr(one, name) for name in columns} for one in found]
+    show({"panels": rows}, table(rows, columns, empty="There is no panel yet."), json=as_json)
+
+
+@panel.command("progress", epilog=example("basanite admin panel progress key --data season"))
+@PANEL
+@campaign_option
+@admin_options
+def progress(which: str, campaign: str, data: Path | None, mail: str | None, as_json: bool) -> None:
+    """Show how far a panel is, each judge's figures, and how far judges agree, with the reason where that is open."""
+    with at_desk(data, mail, json=as_json) as desk:
+        from basanite.campaign.panels.watching import looking
+
+        found = looking.progress(desk.session, desk.office, the_panel(desk, campaign, which).id)
+    show(_plain(found), _words(found), json=as_json)
+
+
+def _plain(found: Progress) -> dict[str, Any]:
+    judges = [
+        {"person": one.person_id, "group": one.group, "state": one.state, "done": one.done, "of": one.of}
+        | {"median_seconds": one.median_seconds, "checks": one.checks, "checks_right": one.checks_right}
+        | {"weak": one.weak, "bias": one.bias, "with_others": one.with_others, "flags": one.flags}
+        for one in found.judges
+    ]
+    return {
+        "panel": found.panel_id,
+        "state": found.state,
+        "items": found.items,
+        "done": found.done,
+        "of": found.of,
+        "per_item": {str(number): count for number, count in found.per_item.items()},
+        "judges": judges,
+        "agreement": [_agreement(one) for one in found.agreement],
+        "flags": found.flags,
+        "warnings": list(found.warnings),
+    }
+
+
+def _agreement(one: Agreement) -> dict[str, Any]:
+    mean = {} if one.mean is None else {"reliability_of_mean": _estimate(one.mean)}
+    known = {"question": one.question, "level": one.level, "percent": _estimate(one.percent)}
+    return {**known, "alpha": _estimate(one.alpha), **mean}
+
+
+def _estimate(one: Estimate) -> dict[str, Any]:
+    value = one.value if one.defined else None
+    return {"value": value, "low": one.low, "high": one.high, "note": one.reason}
+
+
+def _words(found: Progress) -> list[str]:
+    head = [f"{found.name} is {found.state}: {found.done} of {found.of} judgements on {found.items} items."]
+    columns = ["person", "group", "state", "done", "of", "median_seconds", "checks_right", "checks", "bias", "flags"]
+    lines = table(_plain(found)["judges"], columns, empty="Nobody has a seat yet.")
+    told = [f"Alpha of {one.question} ({one.level}): {_figure(one.alpha)}" for one in found.agreement]
+    return [*head, *told, *(f"Note: {words}." for words in found.warnings), *lines]
+
+
+def _figure(one: Estimate) -> str:
+    if not one.defined:
+        return f"not defined: {one.reason}"
+    return f"{one.value:.3f}" + ("" if one.low is None else f" ({one.low:.3f} to {one.high:.3f})")
+
+
+__all__ = ["panel"]

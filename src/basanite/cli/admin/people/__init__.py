@@ -1,0 +1,1 @@
+"""`basanite admin`: people, teams, their rights and what they signed."""

@@ -1,0 +1,279 @@
+"""`basanite harness run`, `status`, `seal` and `unseal`: a plan from its seal to its result folder."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from basanite.cli.cluster import cluster_option
+from basanite.cli.options import PATH, Result, as_json, console, example, say, show_findings
+from basanite.errors import InvalidInputError, SettingError
+from basanite.problems import moved, visible
+from basanite.reports.formats import json_output
+from basanite.reports.wording import number, plural
+
+if TYPE_CHECKING:
+    from basanite.clusters.address import Cluster
+    from basanite.harness.engine.graph import Outcome, Step
+
+SECONDS_BETWEEN_LINES = 10.0
+FAILED = "failed"
+
+
+@click.command(epilog=example("basanite harness run quick.toml --workers 2"))
+@click.argument("plan", type=PATH)
+@click.option("--out", type=PATH, help="The result folder. [default: beside the plan, NAME-result]")
+@click.option("--only", help="Redo only these runs, such as 6a,6b, as a numbered iteration.")
+@click.option("--reason", default="", help="Why runs are redone; it is kept with the result.")
+@click.option("--workers", type=click.IntRange(1, 64), default=1, show_default=True, help="Processes to use.")
+@cluster_option
+@as_json
+def run(
+    plan: Path,
+    out: Path | None,
+    only: str | None,
+    reason: str,
+    workers: int,
+    cluster: Cluster | None,
+    as_json: bool,
+) -> None:
+    """Run the plan in the file PLAN and write its result folder.
+
+    What was done before is not done again: a run that was killed goes on where it stopped. Exit code 1: some run
+    failed, and the others are done. On a cluster the result folder must be one that all machines share.
+    """
+    from basanite.harness.evaluation import ready
+    from basanite.harness.running import Watcher, run_plan
+    from basanite.harness.summary import summary
+
+    names = tuple(part.strip() for part in only.split(",") if part.strip()) if only else ()
+    evaluation = _checked(lambda: ready(plan), json=as_json)
+    for task, data in evaluation.data.items():
+        _say_counts(task, data.counts)
+    shown = Progress(workers)
+    watcher = Watcher(shown.ended, shown.begun, shown.planned)
+    folder = out or result_folder(plan)
+    result = run_plan(evaluation, folder, only=names, reason=reason, workers=workers, cluster=cluster, watcher=watcher)
+    shown.close()
+    _show(summary(result), json=as_json)
+    say(f"Results written to {folder}")
+    if any(status.state == FAILED for status in result.status()):
+        raise click.exceptions.Exit(1)
+
+
+@click.command(epilog=example("basanite harness status quick.toml"))
+@click.argument("path", metavar="PLAN|RESULT", type=PATH)
+@as_json
+def status(path: Path, as_json: bool) -> None:
+    """Tell how far the run of a plan, or the run in a result folder, has come."""
+    from basanite.harness.results import ResultFolder
+    from basanite.harness.summary import progress, summary
+
+    folder = path if path.is_dir() else result_folder(path)
+    if not path.exists():
+        raise SettingError(f"{path} does not exist. Give a plan or a result folder.")
+    counts = progress(folder)
+    if (folder / "manifest.json").is_file():
+        _show({**summary(ResultFolder(folder)), "progress": counts}, json=as_json)
+    elif as_json:
+        sys.stdout.write(json_output.dumps({"progress": counts, "tasks": {}}))
+    else:
+        click.echo(f"{folder}: no run has ended here yet.")
+    if counts["steps"]:
+        say(f"{counts['done']} of {plural('step', counts['steps'])} done")
+
+
+@click.command(epilog=example("basanite harness seal sealed.toml"))
+@click.argument("plan", type=PATH)
+@as_json
+def seal(plan: Path, as_json: bool) -> None:
+    """Draw 256 random bits as the seed of a plan and print the commitment, which may be published.
+
+    The seal goes to the secret file that the plan names, the commitment beside it with the ending .commitment.json.
+    """
+    from basanite.harness.data.sealing import Seal, SealError, write_seal
+    from basanite.harness.evaluation import ready
+    from basanite.harness.plan.reading import load_plan
+    from basanite.harness.results import write_json
+
+    named = _checked(lambda: load_plan(plan), json=as_json).seal
+    if not named:
+        raise SealError(
+            "This plan has a typed-in seed, and such a seed is never sealed. Take it out and write "
+            f'seal = "{plan.stem}.seal".'
+        )
+    made = Seal.drawn()
+    evaluation = _checked(lambda: ready(plan, seal=made), json=as_json)
+    write_seal(plan.parent / named, made)
+    commitment = made.commitment(evaluation.plan.digest(), evaluation.digests())
+    published = commitment_file(plan.parent / named)
+    write_json(published, commitment)
+    if as_json:
+        sys.stdout.write(json_output.dumps(commitment))
+    else:
+        click.echo(f"commitment {commitment['commitment']}")
+    say(f"Secret until the evaluation begins: {plan.parent / named}. To be published now: {published}")
+
+
+@click.command(epilog=example("basanite harness unseal released.toml"))
+@click.argument("plan", type=PATH)
+@click.option("--commitment", type=PATH, help="The published commitment. [default: beside the seal]")
+@as_json
+def unseal(plan: Path, commitment: Path | None, as_json: bool) -> None:
+    """Check that plan, seed and splits are those of the commitment. Exit code 0: they are; 1: they are not.
+
+    Anybody can do this who has the plan, its data, the seal that was given out and the commitment.
+    """
+    from basanite.harness.data.sealing import SealError, opened, read_commitment
+    from basanite.harness.evaluation import ready
+
+    evaluation = _checked(lambda: ready(plan), json=as_json)
+    if evaluation.seal is None:
+        raise SealError("This plan has a typed-in seed, so there is no seal to open.")
+    path = plan.parent / evaluation.plan.seal
+    wrong = opened(
+        evaluation.seal,
+        read_commitment(commitment or commitment_file(path)),
+        evaluation.plan.digest(),
+        evaluation.digests(),
+    )
+    if as_json:
+        sys.stdout.write(json_output.dumps({"holds": not wrong, "differences": wrong}))
+    else:
+        click.echo("\n".join(wrong) or "The commitment holds: plan, seed and splits are those that were sealed.")
+    if wrong:
+        raise click.exceptions.Exit(1)
+
+
+def _checked(work: Callable[[], Result], *, json: bool) -> Result:
+    """Do some work; problems of the plan or its data are listed as those of the file that was given."""
+    try:
+        return work()
+    except InvalidInputError as invalid:
+        if not json:
+            invalid.findings.problems[:] = [moved(problem, "submission") for problem in invalid.findings]
+        show_findings(invalid.findings, invalid.task, json=json)
+        raise click.exceptions.Exit(1) from None
+
+
+def result_folder(plan: Path) -> Path:
+    """Where the result of a plan goes unless somebody says otherwise."""
+    return plan.with_name(f"{plan.stem}-result")
+
+
+def commitment_file(seal: Path) -> Path:
+    """Where the commitment to a seal lies."""
+    return seal.with_suffix(".commitment.json")
+
+
+class Progress:
+    """Tells on stderr what is running, what was reused and how long the rest will take."""
+
+    def __init__(self, workers: int = 1) -> None:
+        self.workers = workers
+        self.live = sys.stderr.isatty()
+        self.start = self.last = time.monotonic()
+        self.left: dict[str, int] = defaultdict(int)
+        self.all = 0
+        self.seconds: dict[str, list[float]] = defaultdict(list)
+        self.running: dict[str, str] = {}
+
+    def planned(self, steps: Sequence[Step], reused: int) -> None:
+        """Say what there is to do."""
+        self.all = len(steps)
+        for step in steps:
+            self.left[_kind(step)] += 1
+        say(f"{plural('step', len(steps))}, of which {reused} are done already")
+
+    def begun(self, step: Step) -> None:
+        """Note what runs."""
+        self.running[step.key] = step.name
+        self._tell()
+
+    def ended(self, outcome: Outcome, finished: int, total: int) -> None:
+        """Note what has ended, and say so now and then."""
+        kind = _kind(outcome.step)
+        if kind not in self.left:  # data that were laid down are no work
+            return
+        self.running.pop(outcome.step.key, None)
+        self.left[kind] -= 1
+        if outcome.state == "done":
+            self.seconds[kind].append(outcome.seconds)
+        if outcome.state == FAILED:
+            self.close()
+            say(f"{outcome.step.name} failed: {outcome.reason}")
+        done = self.all - sum(self.left.values())
+        self._tell(f"{done} of {plural('step', self.all)}, about {_duration(self.remaining())} left")
+
+    def remaining(self) -> float:
+        """Seconds that the rest will take, by what steps of each kind took so far."""
+        every = [second for seconds in self.seconds.values() for second in seconds]
+        usual = sum(every) / len(every) if every else 0.0
+        means = {kind: sum(seconds) / len(seconds) for kind, seconds in self.seconds.items() if seconds}
+        return sum(count * means.get(kind, usual) for kind, count in self.left.items()) / self.workers
+
+    def _tell(self, words: str = "") -> None:
+        now = time.monotonic()
+        if now - self.last < (0.1 if self.live else SECONDS_BETWEEN_LINES):
+            return
+        self.last = now
+        said = visible("; ".join(filter(None, (words, ", ".join(list(self.running.values())[:2])))))
+        click.echo(f"\r{said}\x1b[K" if self.live else said, err=True, nl=not self.live)
+
+    def close(self) -> None:
+        """Take the line away."""
+        if self.live:
+            click.echo("\r\x1b[K", err=True, nl=False)
+
+
+def _kind(step: Step) -> str:
+    return step.name.partition(" ")[0]
+
+
+def _duration(seconds: float) -> str:
+    """A time in words.
+
+    >>> _duration(42.4), _duration(600), _duration(7300)
+    ('42 s', '10 min', '2.0 h')
+    """
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+def _say_counts(task: str, counts: Any) -> None:
+    """What the data hold, beside what the evaluation plan says of its own (H-2)."""
+    published = counts.get("published", {})
+    parts = [f"{name.replace('_', ' ')} {counts[name]} ({value} published)" for name, value in published.items()]
+    if parts:
+        dropped = f"; {counts['dropped']} too short and dropped" if "dropped" in counts else ""
+        say(f"{task}: {', '.join(parts)}{dropped}")
+
+
+def _show(told: dict[str, Any], *, json: bool) -> None:
+    """Print a result in short."""
+    if json:
+        sys.stdout.write(json_output.dumps(told))
+    else:
+        for name, task in told["tasks"].items():
+            _show_task(name, task)
+
+
+def _show_task(name: str, task: dict[str, Any]) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    direction = "lower" if task["best"] == "low" else "higher"
+    grid = Table(title=Text(visible(f"{name}: {task['metric']}, {direction} is better")), title_justify="left")
+    for column in ("run", "condition", "state", "value", "s.e. over folds", "reason"):
+        grid.add_column(column)
+    for run, entry in task["runs"].items():
+        cells = [run, entry["condition"], entry["state"], number(entry["value"]), number(entry["standard_error"])]
+        grid.add_row(*map(Text, cells), Text(visible(entry["reason"])))
+    console().print(grid)

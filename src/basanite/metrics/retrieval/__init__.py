@@ -1,0 +1,1 @@
+"""Metrics of finding: detection and its thresholds, end to end, identification, ranking."""

@@ -1,0 +1,1 @@
+"""Metrics of text: captions, translation, speech, trees, perplexity, and what they count."""

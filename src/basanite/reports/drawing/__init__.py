@@ -1,0 +1,1 @@
+"""Charts of a report: points, axes, heat maps and strips, in one look."""

@@ -1,0 +1,1 @@
+"""The reports there are: on one system, on several, on problems, on errors, on advice."""

@@ -1,0 +1,291 @@
+"""The report on several systems: who is shown better than whom, and where no clean cut can be made (S-11)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from basanite import __version__
+from basanite.analysis.results import Analysis, Comparison, Difference, Ranking
+from basanite.figures import Axis, Cell, Chart, Figure, Table, Text
+from basanite.reports.formats.json_output import compare_object
+from basanite.reports.kinds.scoring import (
+    LEVEL_COLUMNS,
+    VALUE_COLUMNS,
+    design_facts,
+    few,
+    headlines,
+    interval_note,
+    leading_metric,
+    level_cells,
+    metric_of,
+    metrics_table,
+    notes_section,
+    records,
+    unit_of,
+    value_cells,
+)
+from basanite.reports.model import LONG_COLUMNS, Facts, Headline, Report, Section, facts_table, filled, tidy
+from basanite.reports.wording import listed, many, number, plural, with_interval
+
+NO_CLEAN_CUT = "no clean cut inside"
+DIFFERENCE_COLUMNS = ("First", "Second", "Difference", "Low", "High", "p", "Adjusted p", "Verdict", "Remarks")
+COMPARISON_COLUMNS = (*LONG_COLUMNS, "against", "p", "p_adjusted", "verdict")
+PAIRS_IN_WORDS = 6
+
+
+def comparison_report(comparison: Comparison, figures: Sequence[Figure] = ()) -> Report:
+    """The report on several systems, with the figures their task adds."""
+    facts, primary, sentences = comparison_facts(comparison), _primary(comparison), tuple(_sentences(comparison))
+    return Report(
+        title=listed(comparison.systems) if len(comparison.systems) < 4 else f"{len(comparison.systems)} systems",
+        subtitle=f"Compared on {comparison.task}",
+        sections=filled(
+            Section("Result", "", tuple(_result(comparison, primary))),
+            Section("Pairs", _pairs_lead(comparison), tuple(_pairs(comparison, primary))),
+            Section("A closer look", "", tuple(figures)),
+            Section("Breakdowns", "", tuple(_breakdowns(comparison, primary))),
+            Section("Other metrics", "", tuple(_others(comparison, primary)), detail=True),
+            Section("How this was computed", "", _how(comparison, facts), detail=True),
+            notes_section(comparison.notes),
+        ),
+        facts=facts,
+        data=compare_object(comparison),
+        records=Table("Values and differences", COMPARISON_COLUMNS, tuple(_records(comparison))),
+        headlines=tuple(_headlines(comparison, primary)),
+        sentences=sentences,
+    )
+
+
+def verdict_in_words(difference: Difference) -> str:
+    """The verdict with the better system's name in it."""
+    better = {"first": difference.first, "second": difference.second}.get(difference.verdict)
+    return f"{better} better" if better is not None else difference.verdict
+
+
+def differences_table(comparison: Comparison, metric: str) -> Table:
+    """Every pair on one metric: difference (first minus second), interval, p values and verdict."""
+    rows = tuple(
+        (d.first, d.second, d.difference, d.low, d.high, d.p, d.p_adjusted, verdict_in_words(d), d.note)
+        for d in _on(comparison, metric)
+    )
+    note = (
+        "Difference: first minus second. A verdict rests on the adjusted p and the interval; where they disagree it is "
+    )
+    note += "“undecided”."
+    return tidy(Table(f"Differences in {metric}", DIFFERENCE_COLUMNS, rows, note))
+
+
+def pairs_matrix(comparison: Comparison, ranking: Ranking) -> Table:
+    """The matrix of pairs in order of rank: how the row's system stands to the column's."""
+    known = {(d.first, d.second): _standing(d, 1) for d in _on(comparison, ranking.metric)}
+    known |= {(d.second, d.first): _standing(d, -1) for d in _on(comparison, ranking.metric)}
+    rows = tuple((row, *(known.get((row, column), "") for column in ranking.order)) for row in ranking.order)
+    note = "Row minus column. ▲ row shown better, ▼ row shown worse, · no difference shown, ? undecided, = identical."
+    return Table(f"Matrix of pairs on {ranking.metric}", ("System", *ranking.order), rows, note)
+
+
+def ranking_table(comparison: Comparison, ranking: Ranking) -> Table:
+    """Systems in order: group, range of ranks, value with interval."""
+    groups = _group_numbers(ranking)
+    rows = tuple(
+        (system, groups.get(system), _ranks(ranking, system), *_cells(comparison, system, ranking.metric))
+        for system in ranking.order
+    )
+    note = (
+        f"A group has {NO_CLEAN_CUT}: a cut stands only where every system above is shown better than every one below. "
+    )
+    note += f"Not shown worse than the best: {listed(ranking.not_worse_than_best)}."
+    return tidy(Table(f"Ranking on {ranking.metric}", ("System", "Group", "Ranks", *VALUE_COLUMNS), rows, note))
+
+
+def comparison_facts(comparison: Comparison) -> Facts:
+    """The family of tests, the design, and the digests of every system."""
+    analyses = comparison.analyses
+    design = next(iter(analyses.values())).design
+    digests = tuple(
+        (f"{system}: digest of {name}", digest)
+        for system, analysis in analyses.items()
+        for name, digest in sorted(analysis.scores.digests.items())
+    )
+    signatures = tuple((f"{system}: signature", analysis.signature) for system, analysis in analyses.items())
+    family = (
+        ("Family", f"{plural('comparison', comparison.family_size)} of one metric, {design.adjustment} adjustment"),
+    )
+    tests = (("Test draws", f"{comparison.draws:,}"), ("Test level", f"{design.alpha:g}"))
+    software = (("Software", f"Basanite {__version__}"),)
+    return (("Task", comparison.task), *family, *tests, *design_facts(design), *digests, *software, *signatures)
+
+
+def _primary(comparison: Comparison) -> str:
+    return next(iter(comparison.analyses.values())).scores.primary
+
+
+def _on(comparison: Comparison, metric: str) -> tuple[Difference, ...]:
+    return tuple(difference for difference in comparison.differences if difference.metric == metric)
+
+
+def _group_numbers(ranking: Ranking) -> dict[str, int]:
+    return {system: index for index, group in enumerate(ranking.groups, 1) for system in group}
+
+
+def _ranks(ranking: Ranking, system: str) -> str:
+    low, high = ranking.rank_ranges.get(system, (1, len(ranking.order)))
+    return str(low) if low == high else f"{low} to {high}"
+
+
+def _cells(comparison: Comparison, system: str, metric: str) -> tuple[Cell, ...]:
+    analysis = comparison.analyses[system]
+    return value_cells(analysis.values[metric], metric_of(analysis, metric))
+
+
+def _standing(difference: Difference, sign: int) -> str:
+    row_verdict = "first" if sign > 0 else "second"
+    signs = {row_verdict: "▲", "undecided": "?", "identical": "=", "no difference shown": "·"}
+    lost = difference.verdict in ("first", "second") and difference.verdict != row_verdict
+    value = sign * difference.difference
+    glyph = "▼" if lost else signs.get(difference.verdict, "·")
+    return f"{glyph} {'+' if value > 0 else ''}{number(value).replace('-', '−')}"
+
+
+def _sentences(comparison: Comparison) -> Iterator[str]:
+    primary = _primary(comparison)
+    ranking = comparison.rankings.get(primary)
+    if ranking:
+        best = ranking.order[0]
+        value, level = comparison.analyses[best].values[primary], comparison.analyses[best].design.level
+        yield f"{best} comes first on {primary}: {with_interval(value, level)}."
+        yield _groups_in_words(ranking)
+    elif not any(analysis.values for analysis in comparison.analyses.values()):
+        yield "There is no value of the whole, so nothing is tested: the values of the parts stand side by side."
+    yield from _pairs_in_words(_on(comparison, primary))
+
+
+def _pairs_in_words(differences: tuple[Difference, ...]) -> Iterator[str]:
+    if len(differences) <= PAIRS_IN_WORDS:
+        yield from map(_pair_in_words, differences)
+        return
+    shown = sum(difference.verdict in ("first", "second") for difference in differences)
+    yield f"{shown} of {plural('pair', len(differences))} show a difference after adjustment for all of them."
+
+
+def _groups_in_words(ranking: Ranking) -> str:
+    if len(ranking.groups) == 1:
+        return f"There is one group, {listed(ranking.groups[0])}: {NO_CLEAN_CUT}."
+    groups = "; then ".join(
+        listed(group) + (f" ({NO_CLEAN_CUT})" if len(group) > 1 else "") for group in ranking.groups
+    )
+    return f"Groups, best first: {groups}."
+
+
+def _pair_in_words(difference: Difference) -> str:
+    better = {"first": (difference.first, difference.second), "second": (difference.second, difference.first)}
+    if difference.verdict in better:
+        winner, loser = better[difference.verdict]
+        size, p = number(abs(difference.difference)), number(difference.p_adjusted)
+        return f"{winner} is shown better than {loser}, by {size} (adjusted p {p})."
+    note = f": {difference.note}" if difference.note else ""
+    return f"{difference.first} and {difference.second}: {difference.verdict}{note}."
+
+
+def _headlines(comparison: Comparison, primary: str) -> Iterator[Headline]:
+    ranking = comparison.rankings.get(primary)
+    groups = _group_numbers(ranking) if ranking else {}
+    for system in ranking.order if ranking else comparison.systems:
+        yield from headlines(comparison.analyses[system], groups.get(system))
+
+
+def _result(comparison: Comparison, primary: str) -> Iterator[Figure]:
+    ranking = comparison.rankings.get(primary)
+    if ranking:
+        yield ranking_table(comparison, ranking)
+        yield pairs_matrix(comparison, ranking)
+
+
+def _pairs_lead(comparison: Comparison) -> str:
+    return (
+        f"The family has {plural('comparison', comparison.family_size)}; each was tested with "
+        f"{plural('draw', comparison.draws)}. No difference shown does not mean that two systems are the same."
+    )
+
+
+def _pairs(comparison: Comparison, primary: str) -> Iterator[Figure]:
+    if _on(comparison, primary):
+        yield differences_table(comparison, primary)
+        yield from _moved(comparison, primary)
+
+
+def _moved(comparison: Comparison, primary: str) -> Iterator[Table]:
+    unit = unit_of(next(iter(comparison.analyses.values())), primary)
+    rows = tuple((d.first, d.second, name, share) for d in _on(comparison, primary) for name, share in d.moved)
+    if rows:
+        yield Table(
+            f"{many(unit).capitalize()} that moved most", ("First", "Second", unit.capitalize(), "Contribution"), rows
+        )
+
+
+def _breakdowns(comparison: Comparison, primary: str) -> Iterator[Chart]:
+    """Bars side by side for every factor that all systems are broken down by."""
+    shared = [set(analysis.breakdowns) for analysis in comparison.analyses.values()]
+    first = next(iter(comparison.analyses.values()))
+    for factor in (factor for factor in first.breakdowns if all(factor in names for names in shared)):
+        name = leading_metric(first.breakdowns[factor], primary)
+        if name is not None:
+            yield _bars(comparison, factor, name)
+
+
+def _bars(comparison: Comparison, factor: str, name: str) -> Chart:
+    entries = [
+        (level, system, values[name], analysis)
+        for system, analysis in comparison.analyses.items()
+        for level, values in analysis.breakdowns[factor].items()
+        if name in values
+    ]
+    rows = tuple((level, system, *_entry_cells(a, name, level, factor)) for level, system, _, a in entries)
+    muted = frozenset(index for index, entry in enumerate(entries) if few(entry[2]))
+    data = tidy(Table(f"{name} by {factor}", (factor, "System", *LEVEL_COLUMNS), rows, muted=muted))
+    return Chart(
+        title=f"{name} by {factor}",
+        summary=f"{name} of {listed(comparison.systems)} for each {factor}; see the table for values and intervals.",
+        kind="bars",
+        data=data,
+        x=Axis("Value", name),
+        y=Axis(factor, factor, "category"),
+        series="System",
+        low="Low",
+        high="High",
+    )
+
+
+def _entry_cells(analysis: Analysis, name: str, level: str, factor: str) -> tuple[Cell, ...]:
+    return level_cells(analysis.breakdowns[factor][level][name], metric_of(analysis, name))
+
+
+def _others(comparison: Comparison, primary: str) -> Iterator[Figure]:
+    for name, ranking in comparison.rankings.items():
+        if name != primary:
+            yield ranking_table(comparison, ranking)
+            yield from (differences_table(comparison, name) for _ in _on(comparison, name)[:1])
+
+
+def _how(comparison: Comparison, facts: Facts) -> tuple[Figure, ...]:
+    first = next(iter(comparison.analyses.values()))
+    unit = unit_of(first, _primary(comparison))
+    method = Text(
+        "Method",
+        (
+            f"Tests swap whole {many(unit)} between two systems. The null: for each {unit}, which system gave which "
+            f"answer is exchangeable. p is the share of {plural('draw', comparison.draws)} at least as extreme as "
+            "what was seen, the observed split among them.",
+            interval_note(first.design),
+            "Not rejecting is not transitive, so groups, rank ranges and the matrix of pairs stand side by side.",
+        ),
+    )
+    return (method, metrics_table(first), facts_table(facts))
+
+
+def _records(comparison: Comparison) -> Iterator[tuple[Cell, ...]]:
+    for analysis in comparison.analyses.values():
+        yield from ((*record, "", None, None, "") for record in records(analysis))
+    for d in comparison.differences:
+        cells = (d.first, d.metric, "", "", d.difference, d.low, d.high, None, None, d.note)
+        yield (*cells, d.second, d.p, d.p_adjusted, d.verdict)

@@ -1,0 +1,299 @@
+"""Results that were written down, side by side: what can be said of systems when only their `score --json` is left.
+
+A result holds values and intervals but no rows of single units, so differences are shown and none is tested. Results
+that were made by different rules or against different references are only shown together if the user insists.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+from basanite import __version__
+from basanite.analysis.paired import IncomparableError
+from basanite.analysis.results import Difference, Value
+from basanite.errors import UnknownNameError, UnreadableError
+from basanite.figures import Cell, Table
+from basanite.formats.bounded import read_bounded
+from basanite.registry import suggestion
+from basanite.reports.formats.json_output import (
+    COMPARISON_FORMAT,
+    RESULT_FORMAT,
+    difference_object,
+    plain,
+    values_object,
+)
+from basanite.reports.kinds.scoring import VALUE_COLUMNS, notes_section, remarks, value_cells
+from basanite.reports.model import LONG_COLUMNS, Facts, Headline, Report, Section, facts_table, filled, tidy
+from basanite.reports.wording import listed, number, with_interval
+
+LARGEST = 64 * 2**20
+FORMAT = re.compile(r"basanite-result/([0-9]{1,6})")
+NOT_TESTED = "not tested"
+NO_ROWS = "a result holds no rows of single units"
+NO_TEST = f"no p and no interval of the differences: {NO_ROWS}; to test them, compare the submissions themselves"
+UNLIKE = "these results were not made alike, so a difference may come from the rules and not from the systems"
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a file of `score --json` says of one system."""
+
+    system: str
+    task: str
+    primary: str
+    values: Mapping[str, Value]
+    signature: str
+    digests: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    level: float = 0.95
+
+
+def read_result(path: Path, system: str) -> Result:
+    """Read a result; a file of another kind, of a newer format or with a value that cannot be is refused."""
+    data = read_object(path)
+    _check_format(path, data.get("format"))
+    try:
+        return _result(data, system)
+    except (KeyError, AttributeError, TypeError, ValueError, OverflowError) as error:
+        what = f"{error} is missing" if isinstance(error, KeyError) else str(error)
+        raise UnreadableError(
+            f"{path} is not a whole result: {what}. Make it again with `basanite score --json`."
+        ) from error
+
+
+def read_object(path: Path) -> dict[str, Any]:
+    """The JSON object in a file, whatever it says."""
+    content = read_bounded(path, LARGEST)
+    try:
+        data = json.loads(content.decode())
+    except (ValueError, RecursionError) as error:
+        raise UnreadableError(f"{path} is not JSON. Give a file that `basanite score --json` wrote.") from error
+    if not isinstance(data, dict):
+        raise UnreadableError(f"{path} is no result. Give a file that `basanite score --json` wrote.")
+    return data
+
+
+def _check_format(path: Path, found: Any) -> None:
+    if found == RESULT_FORMAT:
+        return
+    match = FORMAT.fullmatch(found) if isinstance(found, str) else None
+    if match is None:
+        raise UnreadableError(
+            f"{path} is no result (format {found!r}). Give a file that `basanite score --json` wrote."
+        )
+    newer = int(match[1]) > int(RESULT_FORMAT.rpartition("/")[2])
+    cure = "It was written by a newer Basanite: upgrade this one" if newer else "Make it again with `basanite score`"
+    raise UnreadableError(f"{path} has the format {found}; this is Basanite {__version__}, {RESULT_FORMAT}. {cure}.")
+
+
+def _result(data: Mapping[str, Any], system: str) -> Result:
+    return Result(
+        system=system,
+        task=_text(data["task"]),
+        primary=_text(data["primary"]),
+        values={_text(name): _value(value) for name, value in data["values"].items()},
+        signature=_text(data["signature"]),
+        digests={_text(name): _text(digest) for name, digest in data["digests"].items()},
+        notes=tuple(map(_text, data["notes"])),
+        level=_number(data["settings"]["level"]),
+    )
+
+
+def _value(data: Mapping[str, Any]) -> Value:
+    infinite = data.get("infinite_parts", {})
+    return Value(
+        value=_bound(data["value"], data.get("infinite"), math.nan),
+        low=_bound(data["low"], data.get("infinite_low"), None),
+        high=_bound(data["high"], data.get("infinite_high"), None),
+        units=int(_number(data["units"])),
+        undefined=int(_number(data["undefined"])),
+        flags=tuple(map(_text, data["flags"])),
+        parts={_text(name): _bound(part, infinite.get(name), math.nan) for name, part in data["parts"].items()},
+        signature=_text(data.get("signature", "")),
+    )
+
+
+def _bound(found: Any, infinite: Any, absent: Any) -> Any:
+    """A number, or which way it is infinite, or what stands for none."""
+    if found is None:
+        return {"+": math.inf, "-": -math.inf}.get(infinite, absent)
+    return _number(found)
+
+
+def _number(found: Any) -> float:
+    if isinstance(found, bool) or not isinstance(found, int | float) or not math.isfinite(found):
+        raise ValueError(f"{found!r} is not a number")
+    return float(found)
+
+
+def _text(found: Any) -> str:
+    if not isinstance(found, str):
+        raise TypeError(f"{found!r} is not a text")
+    return found
+
+
+def unlike(first: Result, second: Result) -> list[str]:
+    """In what two results were not made alike: program, task, version, settings, reference, signatures of values."""
+    one, two = (dict(_made_by(result)) for result in (first, second))
+    names = list(dict.fromkeys([*one, *two]))
+    if one["program"] != two["program"]:  # their settings have nothing in common that could be compared
+        names = ["program", "task", "reference"]
+    found = [f"{name} {one.get(name)} against {two.get(name)}" for name in names if one.get(name) != two.get(name)]
+    return [*found, *_signed_apart(first, second)]
+
+
+def _signed_apart(first: Result, second: Result) -> Iterator[str]:
+    """What differs in the signatures of values, each difference once with the values that have it."""
+    apart: dict[str, list[str]] = {}
+    for name in [name for name in first.values if name in second.values]:
+        words = _words_apart(first.values[name].signature, second.values[name].signature)
+        if words:
+            apart.setdefault(words, []).append(name)
+    yield from (f"signature of {', '.join(names)}: {words}" for words, names in apart.items())
+
+
+def _words_apart(first: str, second: str) -> str:
+    """The parts of two signatures that only one of them has.
+
+    >>> _words_apart("BLEU; tokeniser: coco; scale 0..1", "BLEU; tokeniser: none; scale 0..1")
+    'tokeniser: coco against tokeniser: none'
+    """
+    one, two = (list(filter(None, re.split(r"; |\|", text))) for text in (first, second))
+    alone = [", ".join(part for part in own if part not in other) for own, other in ((one, two), (two, one))]
+    return " against ".join(words or "nothing" for words in alone) if any(alone) else ""
+
+
+def _made_by(result: Result) -> Iterator[tuple[str, str]]:
+    yield "program", "Basanite"
+    for part in result.signature.split("|"):
+        name, _, value = part.partition(":")
+        yield name, value
+    yield "task", result.task
+    yield "reference", result.digests.get("reference", "unknown")
+
+
+def check_alike(results: Sequence[Result], *, force: bool) -> list[str]:
+    """What differs in how results were made; it is an error unless the user insists."""
+    if len(results) < 2:
+        raise IncomparableError("A comparison needs at least two results: give one more --result.")
+    found = [(other, difference) for other in results[1:] for difference in unlike(results[0], other)]
+    told = [f"{results[0].system} and {other.system}: {difference}" for other, difference in found]
+    if told and not force:
+        raise IncomparableError(
+            f"These results were not made alike. {'; '.join(told)}. Score them alike, or add --force."
+        )
+    return told
+
+
+def side_by_side(results: Sequence[Result], *, metrics: Sequence[str] = (), force: bool = False) -> Report:
+    """The report on several results: their values with intervals, and the differences of every pair."""
+    told = check_alike(results, force=force)
+    names = _chosen(results, metrics)
+    differences = [_difference(name, first, second) for name in names for first, second in combinations(results, 2)]
+    notes = (NO_TEST, *([UNLIKE, *told] if told else []))
+    facts = _facts(results)
+    return Report(
+        title=listed(tuple(result.system for result in results)),
+        subtitle=f"Results side by side on {results[0].task}",
+        sections=filled(
+            Section("Result", "", (_values_table(results, names), _differences_table(differences))),
+            Section("How this was computed", "", (facts_table(facts),)),
+            notes_section(notes),
+        ),
+        facts=facts,
+        data=_data(results, names, differences, notes),
+        records=Table("Values", LONG_COLUMNS, tuple(_records(results, names))),
+        headlines=tuple(_headlines(results)),
+        sentences=(*_sentences(results), f"Not made alike: {'; '.join(told)}." if told else f"{NO_TEST.capitalize()}."),
+    )
+
+
+def _chosen(results: Sequence[Result], metrics: Sequence[str]) -> list[str]:
+    """The values that every result has, the primary one first; those named, if any are."""
+    shared = [name for name in results[0].values if all(name in result.values for result in results)]
+    for name in metrics:
+        if name not in shared:
+            raise UnknownNameError(f"Not every result has {name!r}. {suggestion(name, shared)}")
+    wanted = {*metrics, results[0].primary} if metrics else set(shared)
+    return sorted((name for name in shared if name in wanted), key=lambda name: (name != results[0].primary, name))
+
+
+def _difference(name: str, first: Result, second: Result) -> Difference:
+    one, two = first.values[name].value, second.values[name].value
+    gap = one - two if math.isfinite(one) and math.isfinite(two) else math.nan
+    return Difference(name, first.system, second.system, gap, None, None, math.nan, math.nan, NOT_TESTED, NO_ROWS)
+
+
+def _data(
+    results: Sequence[Result], names: Sequence[str], differences: Sequence[Difference], notes: Sequence[str]
+) -> dict[str, Any]:
+    """The object that `--json` prints: the same keys as a comparison that was tested."""
+    data = {
+        "format": COMPARISON_FORMAT,
+        "task": results[0].task,
+        "systems": [result.system for result in results],
+        "differences": [difference_object(difference) for difference in differences],
+        "groups": {},
+        "rank_ranges": {},
+        "not_worse_than_best": {},
+        "family": {"size": 0, "draws": 0},
+        "values": {r.system: values_object({name: r.values[name] for name in names}) for r in results},
+        "signatures": {result.system: result.signature for result in results},
+        "digests": {result.system: dict(result.digests) for result in results},
+        "notes": list(notes),
+    }
+    return {key: plain(value) for key, value in data.items()}
+
+
+def _values_table(results: Sequence[Result], names: Sequence[str]) -> Table:
+    rows = tuple((name, r.system, *value_cells(r.values[name], None)) for name in names for r in results)
+    first = frozenset(index for index, row in enumerate(rows) if row[0] == results[0].primary)
+    note = "Low and high as in the results. “–”: undefined, or no interval; the remarks say why."
+    return tidy(Table("Values side by side", ("Metric", "System", *VALUE_COLUMNS), rows, note, first))
+
+
+def _differences_table(differences: Sequence[Difference]) -> Table:
+    rows = tuple((d.metric, d.first, d.second, None if math.isnan(d.difference) else d.difference) for d in differences)
+    note = "First minus second. None is tested: overlapping intervals of two systems are no test of their difference."
+    return Table("Differences", ("Metric", "First", "Second", "Difference"), rows, note)
+
+
+def _facts(results: Sequence[Result]) -> Facts:
+    digests = tuple(
+        (f"{r.system}: digest of {name}", digest) for r in results for name, digest in sorted(r.digests.items())
+    )
+    signatures = tuple((f"{result.system}: signature", result.signature) for result in results)
+    return (("Task", results[0].task), *digests, ("Software", f"Basanite {__version__}"), *signatures)
+
+
+def _records(results: Sequence[Result], names: Sequence[str]) -> Iterator[tuple[Cell, ...]]:
+    for result in results:
+        yield from ((result.system, name, "", "", *value_cells(result.values[name], None)) for name in names)
+
+
+def _headlines(results: Sequence[Result]) -> Iterator[Headline]:
+    for r in results:
+        value = r.values.get(r.primary)
+        if value is not None:
+            said = remarks(value, None)
+            yield Headline(
+                r.system, r.primary, value.value, value.low, value.high, value.units, "unit", r.level, remarks=said
+            )
+
+
+def _sentences(results: Sequence[Result]) -> Iterator[str]:
+    for result in results:
+        value = result.values.get(result.primary)
+        if value is not None:
+            yield f"{result.system}: {result.primary} is {with_interval(value, result.level)}."
+    first, second = results[0], results[1]
+    if len(results) == 2 and first.primary in first.values and first.primary in second.values:
+        gap = _difference(first.primary, first, second).difference
+        yield f"{first.system} minus {second.system}: {number(gap)}."

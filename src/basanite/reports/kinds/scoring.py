@@ -1,0 +1,281 @@
+"""The report on one system: its values, the task's own figures, breakdowns, and how all of it was computed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+
+from basanite import __version__
+from basanite.analysis.results import Analysis, Design, Value
+from basanite.figures import Axis, Cell, Chart, Figure, Table, Text
+from basanite.kernel import Metric
+from basanite.problems import Problem
+from basanite.reports.formats.json_output import score_object
+from basanite.reports.model import LONG_COLUMNS, Facts, Headline, Report, Section, facts_table, filled, tidy
+from basanite.reports.wording import many, number, percent, plural, with_interval
+
+FEW_UNITS = 15  # below this no interval is stood behind (S-13), so a bar is greyed
+VALUE_COLUMNS = ("Value", "Low", "High", "Units", "Undefined", "Remarks")
+LEVEL_COLUMNS = ("Value", "Low", "High", "Units", "Relevant", "Undefined", "Remarks")
+DIRECTIONS = {"high": "higher", "low": "lower", "none": "–"}
+
+
+def analysis_report(analysis: Analysis, figures: Sequence[Figure] = ()) -> Report:
+    """The report on one system, with the figures its task adds."""
+    scores, facts = analysis.scores, analysis_facts(analysis)
+    sentences = tuple(_sentences(analysis))
+    return Report(
+        title=scores.system,
+        subtitle=f"Scored on {scores.task}",
+        sections=filled(
+            Section("Result", "", (*_values(analysis), *_parts(analysis))),
+            warnings_section(scores.warnings),
+            Section("A closer look", "", tuple(figures)),
+            Section("Breakdowns", _breakdown_lead(analysis.design), tuple(_breakdowns(analysis))),
+            Section("How this was computed", "", how_computed(analysis, facts), detail=True),
+            notes_section((*scores.notes, *analysis.notes)),
+        ),
+        facts=facts,
+        data=score_object(analysis),
+        records=Table("Values", LONG_COLUMNS, tuple(records(analysis))),
+        headlines=headlines(analysis),
+        sentences=sentences,
+    )
+
+
+def metric_of(analysis: Analysis, name: str) -> Metric | None:
+    """The metric behind a value, if the task registered one under that name."""
+    return next((metric for metric in analysis.scores.metrics if metric.name == name), None)
+
+
+def unit_of(analysis: Analysis, name: str) -> str:
+    """What a value averages over: the table knows, else the metric."""
+    table, metric = analysis.scores.tables.get(name), metric_of(analysis, name)
+    return table.unit if table else metric.unit if metric else "unit"
+
+
+def headlines(analysis: Analysis, group: int | None = None) -> tuple[Headline, ...]:
+    """The primary value as a headline; none where the task has only values by target."""
+    name = analysis.scores.primary
+    if name not in analysis.values:
+        return ()
+    value, metric = analysis.values[name], metric_of(analysis, name)
+    return (
+        Headline(
+            label=analysis.scores.system,
+            metric=name,
+            value=value.value,
+            low=value.low,
+            high=value.high,
+            units=value.units,
+            unit=unit_of(analysis, name),
+            level=analysis.design.level,
+            best=metric.best if metric else "high",
+            remarks=remarks(value, metric),
+            group=group,
+        ),
+    )
+
+
+def remarks(value: Value, metric: Metric | None) -> tuple[str, ...]:
+    """What must be said beside a value: its flags, that it is optimistic (S-14), that it is undefined."""
+    said = list(value.flags)
+    if metric and metric.optimistic and not any("optimistic" in flag for flag in said):
+        said.append("optimistic: chosen with the truth in hand")
+    if math.isnan(value.value) and not said:
+        said.append("undefined")
+    return tuple(said)
+
+
+def values_table(analysis: Analysis) -> Table:
+    """All values of the system, the primary one first and bold."""
+    names = _primary_first(analysis.values, analysis.scores.primary)
+    rows = tuple((name, *value_cells(analysis.values[name], metric_of(analysis, name))) for name in names)
+    emphasis = frozenset(index for index, name in enumerate(names) if name == analysis.scores.primary)
+    return tidy(Table("All values", ("Metric", *VALUE_COLUMNS), rows, interval_note(analysis.design), emphasis))
+
+
+def _values(analysis: Analysis) -> tuple[Table, ...]:
+    """The table of values; none where a task has values of parts alone."""
+    return (values_table(analysis),) if analysis.values else ()
+
+
+def value_cells(value: Value, metric: Metric | None) -> tuple[Cell, ...]:
+    """A value as the cells of `VALUE_COLUMNS`; undefined is None, never 0."""
+    shown = None if math.isnan(value.value) else value.value
+    return (shown, value.low, value.high, value.units, value.undefined, "; ".join(remarks(value, metric)))
+
+
+def level_cells(value: Value, metric: Metric | None) -> tuple[Cell, ...]:
+    """The same for one level of a factor, with how many of its units have something relevant there (S-9)."""
+    *cells, undefined, said = value_cells(value, metric)
+    relevant = int(value.parts.get("relevant_units", value.units)) if metric and metric.carrier else None
+    return (*cells, relevant, undefined, said)
+
+
+def interval_note(design: Design) -> str:
+    """How the intervals were made, in one sentence."""
+    kind = {"bca": "BCa"}.get(design.interval, design.interval)
+    return (
+        f"Low and high: {percent(design.level)} {kind} interval from {plural('draw', design.draws)}, seed "
+        f"{design.seed}. “–”: undefined, or no interval can be stood behind; the remarks say why."
+    )
+
+
+def few(value: Value) -> bool:
+    """Whether a value rests on too few units to say much."""
+    return value.units < FEW_UNITS or value.low is None
+
+
+def leading_metric(levels: Mapping[str, Mapping[str, Value]], primary: str) -> str | None:
+    """The metric a breakdown is drawn by: the primary one, else the first there is."""
+    names = [name for values in levels.values() for name in values]
+    return primary if primary in names else next(iter(names), None)
+
+
+def analysis_facts(analysis: Analysis) -> Facts:
+    """Everything needed to compute the same again."""
+    scores = analysis.scores
+    settings = tuple((f"Setting {name}", str(value)) for name, value in sorted(scores.settings.items()))
+    digests = tuple((f"Digest of {name}", digest) for name, digest in sorted(scores.digests.items()))
+    software = ("Software", f"Basanite {__version__}")
+    signature = ("Signature", analysis.signature)
+    return (("Task", scores.task), *design_facts(analysis.design), *settings, *digests, software, signature)
+
+
+def design_facts(design: Design) -> Facts:
+    """The design of the analysis, fixed before looking."""
+    return (
+        ("Level", percent(design.level)),
+        ("Interval", design.interval),
+        ("Draws", f"{design.draws:,}"),
+        ("Seed", str(design.seed)),
+    )
+
+
+def how_computed(analysis: Analysis, facts: Facts) -> tuple[Figure, ...]:
+    """Settings and digests, the method in words, and what each metric is."""
+    return (_method(analysis), metrics_table(analysis), facts_table(facts))
+
+
+def metrics_table(analysis: Analysis) -> Table:
+    """What each metric is, which way is better and who defined it."""
+    metrics, signatures = analysis.scores.metrics, analysis.scores.signatures
+    columns = ("Metric", "Meaning", "Better", "Citation", *(("Signature",) if signatures else ()))
+    signed = [(signatures.get(metric.name, ""),) if signatures else () for metric in metrics]
+    rows = [(m.name, m.summary, DIRECTIONS[m.best], m.citation, *s) for m, s in zip(metrics, signed, strict=True)]
+    return Table("What each metric is", columns, tuple(rows))
+
+
+def warnings_section(warnings: Sequence[Problem]) -> Section:
+    """What was found in the input and did not stop it."""
+    rows = tuple((problem.rule, problem.place(), problem.message, problem.fix) for problem in warnings)
+    table = Table("Warnings", ("Rule", "Place", "Problem", "What to do"), rows)
+    return Section("Warnings", "The input counts, but this was found in it.", (table,) if rows else ())
+
+
+def notes_section(notes: Sequence[str]) -> Section:
+    """Remarks on the whole run, each once."""
+    once = tuple(dict.fromkeys(notes))
+    return Section("Notes", "", (Text("Notes", once),) if once else ())
+
+
+def records(analysis: Analysis) -> Iterator[tuple[Cell, ...]]:
+    """Every value as one row of the long table; overall values have no factor and no level."""
+    yield from _records(analysis, analysis.values, "", "")
+    for factor, levels in analysis.breakdowns.items():
+        for level, values in levels.items():
+            yield from _records(analysis, values, factor, level)
+
+
+def _records(analysis: Analysis, values: Mapping[str, Value], factor: str, level: str) -> Iterator[tuple[Cell, ...]]:
+    for name, value in values.items():
+        *cells, said = value_cells(value, metric_of(analysis, name))
+        yield (analysis.scores.system, name, factor, level, *cells, said)
+
+
+def _primary_first(values: Mapping[str, Value], primary: str) -> list[str]:
+    return sorted(values, key=lambda name: name != primary)
+
+
+def _parts(analysis: Analysis) -> tuple[Table, ...]:
+    rows = tuple((name, part, share) for name, value in analysis.values.items() for part, share in value.parts.items())
+    return (Table("What the values are made of", ("Metric", "Part", "Value"), rows),) if rows else ()
+
+
+def _sentences(analysis: Analysis) -> Iterator[str]:
+    """The result in words: the primary value first, then where it is high and low."""
+    name = analysis.scores.primary
+    if name in analysis.values:
+        value = analysis.values[name]
+        over = plural(unit_of(analysis, name), value.units)
+        yield f"{name} is {with_interval(value, analysis.design.level)}, over {over}."
+        yield from (remark[:1].upper() + remark[1:] + "." for remark in remarks(value, metric_of(analysis, name)))
+    for factor, levels in analysis.breakdowns.items():
+        yield from _spread(factor, levels, name)
+
+
+def _spread(factor: str, levels: Mapping[str, Mapping[str, Value]], name: str) -> Iterator[str]:
+    """Between which levels a factor's values lie; only levels with enough units are named."""
+    solid = {level: values[name].value for level, values in levels.items() if name in values and not few(values[name])}
+    if len(solid) > 1:
+        low, high = min(solid, key=solid.__getitem__), max(solid, key=solid.__getitem__)
+        yield f"By {factor}, {name} goes from {number(solid[low])} ({low}) to {number(solid[high])} ({high})."
+
+
+def _breakdown_lead(design: Design) -> str:
+    return (
+        f"Each bar is one level of a factor with its {percent(design.level)} interval. Grey: fewer than {FEW_UNITS} "
+        "units, or no interval. Levels may share units, so overlapping bars are no test of their difference."
+    )
+
+
+def _breakdowns(analysis: Analysis) -> Iterator[Figure]:
+    for factor, levels in analysis.breakdowns.items():
+        name = leading_metric(levels, analysis.scores.primary)
+        if name is not None:
+            yield _bars(analysis, factor, name)
+            yield from _other_metrics(analysis, factor, name)
+
+
+def _bars(analysis: Analysis, factor: str, name: str) -> Chart:
+    levels = {level: values[name] for level, values in analysis.breakdowns[factor].items() if name in values}
+    rows = tuple((level, *level_cells(value, metric_of(analysis, name))) for level, value in levels.items())
+    muted = frozenset(index for index, value in enumerate(levels.values()) if few(value))
+    data = tidy(Table(f"{name} by {factor}", (factor, *LEVEL_COLUMNS), rows, muted=muted))
+    summary = " ".join(_spread(factor, analysis.breakdowns[factor], name))
+    return Chart(
+        title=f"{name} by {factor}",
+        summary=summary or f"{name} for {plural('level', len(levels))} of {factor}.",
+        kind="bars",
+        data=data,
+        x=Axis("Value", name),
+        y=Axis(factor, factor, "category"),
+        low="Low",
+        high="High",
+    )
+
+
+def _other_metrics(analysis: Analysis, factor: str, name: str) -> Iterator[Table]:
+    rows = tuple(
+        (level, other, *value_cells(value, metric_of(analysis, other)))
+        for level, values in analysis.breakdowns[factor].items()
+        for other, value in values.items()
+        if other != name
+    )
+    if rows:
+        yield tidy(Table(f"Other metrics by {factor}", (factor, "Metric", *VALUE_COLUMNS), rows, detail=True))
+
+
+def _method(analysis: Analysis) -> Text:
+    design, unit = analysis.design, unit_of(analysis, analysis.scores.primary)
+    return Text(
+        "Method",
+        (
+            f"Intervals come from resampling {many(unit)}: {plural('draw', design.draws)} with seed {design.seed}, one "
+            f"set of weights shared by all metrics, {design.interval} method, level {percent(design.level)}. What is "
+            f"not resampled is held fixed.",
+            f"Values on fewer than {FEW_UNITS} units have no interval. Published numbers are rounded to ten "
+            "significant digits; the same input with the same seed gives the same bytes.",
+        ),
+    )

@@ -1,0 +1,1 @@
+"""The small examples of the repository, each made again by one command, byte for byte."""

@@ -1,0 +1,1 @@
+"""Made-up files of the kinds that evaluations ship: packs, pictures, sounds."""
