@@ -14,11 +14,15 @@ BROWSERS := chromium chromium-browser google-chrome
 PYTEST := env -u PYTHONDONTWRITEBYTECODE OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile \
 	--no-loadscope-reorder
 
+# What opens an office. Fault tests choose their database themselves; a demo always lies in its own folder, on SQLite.
+OFFICES := tests/campaign tests/server tests/cli/test_admin.py tests/cli/test_doctor.py tests/cli/test_help.py \
+	tests/threats/test_forms.py tests/threats/test_secrets.py --ignore tests/campaign/faults --ignore tests/campaign/model
+
 # Where CI says so, a test that needs a browser fails without one instead of being skipped.
 export BASANITE_BROWSER := $(if $(filter true 1,$(CI)),required,optional)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup check test test-all test-gpu demo docs bench conformance audit fuzz clean browser torch torch-left-out
+.PHONY: help setup check test test-all test-gpu demo docs screens bench conformance audit fuzz clean browser torch torch-left-out
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -36,8 +40,12 @@ check: $(DEV) ## the gates, in under a minute: format, lint, types, layers, repo
 test: check browser torch ## the gates and all tests but the slow ones; writes build/requirements.json
 	$(PYTEST) -m "not slow and not gpu"
 
-test-all: check browser torch ## the same with the slow tests
-	$(PYTEST) -m "not gpu"
+test-all: check browser torch ## all tests; those that open an office again on PostgreSQL and S3; what passed on what
+	@mkdir -p build; rm -f build/tests-*.xml; one=0; two=0; \
+	$(PYTEST) -m "not gpu" --junitxml=build/tests-sqlite.xml || one=$$?; \
+	BASANITE_TESTS_ON=postgres+s3 $(PYTEST) -m "not gpu" --junitxml=build/tests-postgres.xml $(OFFICES) || two=$$?; \
+	$(BIN)/python -m tools.passes "SQLite + local files=build/tests-sqlite.xml" \
+	  "PostgreSQL + S3=build/tests-postgres.xml"; three=$$?; exit $$((one + two + three > 0))
 
 test-gpu: $(TORCHED) ## the tests that need an accelerator
 	@$(BIN)/python -m pytest -m gpu; code=$$?; \
@@ -46,9 +54,14 @@ test-gpu: $(TORCHED) ## the tests that need an accelerator
 demo: $(BASE) ## start an example season on this machine (ARGS="--port 9000 --reset"); Ctrl-C stops it
 	$(BIN)/basanite demo --data build/demo-season $(ARGS)
 
-docs: $(DEV) ## check the documentation: links, anchors, and every example run
-	$(PYTEST) -q tests/test_docs.py
-	@echo "The documentation starts at README.md; its pages are under docs/."
+docs: $(DEV) ## build the documentation as a site and check it: links, anchors, and every example run
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+	$(PYTEST) -q -m "not browser" tests/test_docs.py tests/website
+	@echo "The documentation is in build/site: open index.html there, or with its search"
+	@echo "    python3 -m http.server --bind 127.0.0.1 --directory build/site"
+
+screens: $(DEV) browser ## take the pictures of the documentation again, from a demo in a browser
+	SCREENS=take $(BIN)/python -m pytest -q tests/demo/test_screens.py
 
 bench: $(DEV) ## measure against peers on the same data and print the ratios
 	$(BIN)/python benchmarks/clir.py

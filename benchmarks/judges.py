@@ -7,6 +7,7 @@ server runs in a process of its own; judges and server share the machine.
 from __future__ import annotations
 
 import argparse
+import os
 import tempfile
 import time
 from pathlib import Path
@@ -31,7 +32,13 @@ def answers(address):
         return False
 
 
-def judged(folder, *, judges, items, per_item, url):
+def cpu_of(process):
+    """The CPU seconds that a process has taken so far."""
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def judged(folder, *, judges, items, per_item, url, seconds):
     """Let so many judges work at once; gives what they saw, what is stored, and the seconds."""
     from basanite.testing import season, small_office
     from basanite.testing.faults import Machines, free_port, serve, wait_until
@@ -48,9 +55,11 @@ def judged(folder, *, judges, items, per_item, url):
         machines.start("server", serve, office.settings, port)
         if not wait_until(lambda: answers(f"http://127.0.0.1:{port}"), 60):
             raise SystemExit(machines.logs())
-        began = time.perf_counter()
-        seen = judge_all(f"http://127.0.0.1:{port}", made)
-        return made, seen, stored(office, made), {"planned": planned, "judged": time.perf_counter() - began}
+        began, spent = time.perf_counter(), cpu_of(machines.processes["server"].pid)
+        seen = judge_all(f"http://127.0.0.1:{port}", made, seconds=seconds)
+        took = {"planned": planned, "judged": time.perf_counter() - began}
+        took["server"] = cpu_of(machines.processes["server"].pid) - spent
+        return made, seen, stored(office, made), took
     finally:
         machines.stop_all()
         office.close()
@@ -63,6 +72,7 @@ def arguments():
     parser.add_argument("--items", type=int, default=1000)
     parser.add_argument("--per-item", type=int, default=3, help="judgements of each item")
     parser.add_argument("--postgres", action="store_true", help="on PostgreSQL in place of SQLite")
+    parser.add_argument("--limit", type=float, default=3600, help="the most seconds that the judging may take")
     parser.add_argument("--dry", action="store_true", help="print only")
     return parser.parse_args()
 
@@ -80,7 +90,7 @@ def main():
         postgres() if given.postgres else nullcontext() as server,
     ):
         url = server.fresh() if server else None
-        made, seen, kept, seconds = judged(Path(name), **size, url=url)
+        made, seen, kept, seconds = judged(Path(name), **size, url=url, seconds=given.limit)
     found = {
         "judgements lost or doubled": abs(kept.judgements - made.wanted) + (kept.judgements - kept.assignments),
         "judgements stored otherwise": kept.wrong,
@@ -89,10 +99,12 @@ def main():
     }
     rate = kept.judgements / seconds["judged"]
     print(f"{kept.judgements} judgements by {given.judges} judges in {seconds['judged']:.1f} s ({rate:.0f} a second);")
-    print(f"{seen.repeated} answers came twice; enrolling and planning took {seconds['planned']:.1f} s")
+    print(f"{seen.repeated} answers came twice; enrolling and planning took {seconds['planned']:.1f} s;")
+    print(f"the server took {seconds['server']:.1f} s of CPU, {1000 * seconds['server'] / seen.calls:.1f} ms a call")
     show(found, GOALS)
     if not given.dry:
         more = {"database": "postgresql" if given.postgres else "sqlite", "per_second": round(rate, 1)}
+        more |= {"calls": seen.calls, "server_cpu": round(seconds["server"], 2), "wall": round(seconds["judged"], 1)}
         record("judges.jsonl", size, {}, found, GOALS, **more)
 
 

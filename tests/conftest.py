@@ -1,4 +1,7 @@
-"""What every test may count on: requirement marks are recorded, and browser tests find their browser or say why not."""
+"""What every test may count on: requirement marks are recorded, and browser tests find their browser or say why not.
+
+With `BASANITE_TESTS_ON=postgres+s3` every office of a test lies there (`basanite.testing.engines`).
+"""
 
 import os
 import shutil
@@ -6,6 +9,10 @@ import sys
 from pathlib import Path
 
 import pytest
+
+MOVED = bool(os.environ.get("BASANITE_TESTS_ON"))
+if MOVED:  # nobody else waits for the server's packages
+    from basanite.testing import engines
 
 ROOT = Path(__file__).resolve().parent.parent
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
@@ -21,6 +28,12 @@ LONG = (
     "tests/campaign/faults/test_kills.py",
     "tests/campaign/faults/test_machines.py",
     "tests/campaign/faults/test_database.py",
+    "tests/campaign/faults/test_network.py",
+    "tests/campaign/faults/test_clocks.py",
+    "tests/campaign/faults/test_poison.py",
+    "tests/campaign/faults/test_migrations.py",
+    "tests/campaign/faults/test_deliveries.py",
+    "tests/campaign/faults/test_scheduler.py",
     "tests/campaign/jobs/test_sizes.py",
     "tests/campaign/jobs/test_worker.py",
     "tests/campaign/jobs/test_stages.py",
@@ -38,7 +51,7 @@ LONG = (
 """The files that take longest. A worker is given whole files: a long one at the end would leave the others idle."""
 
 sys.path.insert(0, str(ROOT))
-pytest_plugins = ["tools.requirement_marks"]
+pytest_plugins = ["tools.requirement_marks", "tools.fault_table"]
 
 
 @pytest.fixture(scope="session")
@@ -56,6 +69,15 @@ def chromium() -> str:
     return str(found)
 
 
+@pytest.fixture(scope="module")
+def chrome(chromium):
+    """One browser for all tests of a module; each takes a context of its own."""
+    from tests.browser import launched
+
+    with launched(chromium) as opened:
+        yield opened
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items):
     """Long files first; all others, and the tests of each file, in the order they were found."""
@@ -63,9 +85,22 @@ def pytest_collection_modifyitems(items):
     items.sort(key=lambda item: place.get(item.nodeid.partition("::")[0], len(LONG)))
 
 
+def pytest_report_header():
+    return f"offices on: {engines.title()}" if MOVED else None
+
+
 def pytest_runtest_setup(item):
+    if MOVED and (about := item.get_closest_marker("sqlite")):
+        pytest.skip(f"is about the default places: {about.args[0]}")
     if item.get_closest_marker("browser") and not any(map(shutil.which, BROWSERS)):
         _without_browser()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item):
+    """Databases and objects of a test go with its folder."""
+    if MOVED and (folder := getattr(item, "funcargs", {}).get("tmp_path")):
+        engines.leave(folder)
 
 
 def _without_browser():

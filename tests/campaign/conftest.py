@@ -1,28 +1,27 @@
-"""An office on each of the two databases: tests that ask for `office` run twice (mark `store`)."""
+"""An office on each of the two databases: tests that ask for `office` run twice (mark `store`).
+
+Where the whole run is moved to PostgreSQL (`basanite.testing.engines`), they run once, there.
+"""
 
 from contextlib import ExitStack
 
 import pytest
 
-from basanite.testing import SetClock, season, small_office, small_pack
-from basanite.testing.object_store import object_store
-from basanite.testing.postgres import name_in, postgres
+from basanite.testing import SetClock, engines, season, small_office, small_pack
 
-ENGINES = ("sqlite", "postgresql")
+ENGINES = ("postgresql",) if "postgres" in engines.chosen() else ("sqlite", "postgresql")
 
 
 @pytest.fixture(scope="session")
 def server():
     """One PostgreSQL for each test process, started when the first test asks for it."""
-    with postgres() as running:
-        yield running
+    return engines.database_server()
 
 
 @pytest.fixture(scope="session")
 def objects():
     """One object store for each test process."""
-    with object_store() as running:
-        yield running
+    return engines.bucket_server()
 
 
 @pytest.fixture
@@ -34,16 +33,7 @@ def buckets(objects):
 @pytest.fixture(scope="session")
 def template(server):
     """The name of a database with all tables, which others begin as a copy of."""
-    from basanite.campaign.jobs.queue import prepare
-    from basanite.campaign.store.database import Database
-    from basanite.campaign.store.migrating import make_tables
-
-    url = server.fresh()
-    database = Database(url)
-    make_tables(database)
-    database.close()
-    prepare(url)
-    return name_in(url)
+    return engines.template()
 
 
 @pytest.fixture
@@ -53,8 +43,8 @@ def clock():
 
 @pytest.fixture(params=[pytest.param(name, marks=pytest.mark.store) for name in ENGINES])
 def database_url(request):
-    """The address of an empty database with tables; None means SQLite in the office's own folder."""
-    if request.param == "sqlite":
+    """The address of an empty database with tables; None means where this run of the tests puts offices."""
+    if request.param == "sqlite" or "postgres" in engines.chosen():
         yield None
         return
     server = request.getfixturevalue("server")
@@ -74,7 +64,7 @@ def office(tmp_path, clock, database_url):
 
 @pytest.fixture
 def sqlite_office(tmp_path, clock):
-    """An office on SQLite alone, for tests in which the database does not matter."""
+    """An office on one database alone, for tests in which it does not matter: SQLite unless the run is moved."""
     made = small_office(tmp_path, clock)
     yield made
     made.close()

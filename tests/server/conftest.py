@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import io
-import shutil
 import tarfile
 import tempfile
 from dataclasses import dataclass
@@ -15,14 +14,14 @@ import structlog
 from starlette.testclient import TestClient
 
 from basanite.campaign.jobs import queue
-from basanite.campaign.office import COMMAND, Actor, Office
+from basanite.campaign.office import COMMAND, Actor
 from basanite.campaign.organising.references import Material, Place, add
-from basanite.campaign.settings import Settings
 from basanite.campaign.store.tables import Grant, Person
 from basanite.server.app import make_app
 from basanite.server.observing import start_logging
 from basanite.server.tokens import SCOPES, make_token
 from basanite.testing import SetClock, season, small_campaign_text, small_office, small_pack
+from basanite.testing.engines import copied_office
 
 EMPTY = tempfile.TemporaryDirectory(prefix="basanite-empty-")
 JUDGING = ("judge", "annotator", "adjudicator")
@@ -53,8 +52,7 @@ def empty_data():
 
 def fresh_office(folder, clock, **settings):
     """The same as `small_office`, by copying one that was made before: making tables takes most of a test's time."""
-    shutil.copytree(empty_data(), folder / "data")
-    return Office.open(Settings(data=folder / "data", **settings), clock)
+    return copied_office(empty_data(), folder, clock, **settings)
 
 
 @pytest.fixture

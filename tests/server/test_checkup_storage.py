@@ -22,6 +22,7 @@ def told(folder, **settings):
         office.close()
 
 
+@pytest.mark.sqlite("what the doctor says without settings")
 @pytest.mark.req("P-15")
 def test_without_settings_everything_is_on_this_machine(tmp_path):
     database, storage = told(tmp_path)

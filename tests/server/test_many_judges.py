@@ -5,16 +5,17 @@ from tests.server.live import live
 
 from basanite.testing.judges import crew, judge_all, stored
 
-JUDGES, ITEMS, PER_ITEM = 40, 40, 2
+THOUSAND = pytest.param(1000, 3, marks=(pytest.mark.slow, pytest.mark.timeout(3600)), id="a thousand")
 
 
 @pytest.mark.req("R-2")
-@pytest.mark.timeout(180)
-def test_forty_judges_at_once_store_every_judgement_exactly_once(office, small):
-    made = crew(office, small.campaign_id, small.slug, judges=JUDGES, items=ITEMS, per_item=PER_ITEM)
+@pytest.mark.timeout(240)
+@pytest.mark.parametrize(("judges", "per_item"), [pytest.param(100, 2, id="a hundred"), THOUSAND])
+def test_all_judges_at_once_store_every_judgement_exactly_once(office, small, judges, per_item):
+    made = crew(office, small.campaign_id, small.slug, judges=judges, items=judges, per_item=per_item)
     with live(office) as address:
         seen = judge_all(address, made)
     found = stored(office, made)
-    assert (seen.stored, seen.failed, seen.ended) == (made.wanted, 0, JUDGES)
+    assert (seen.stored, seen.failed, seen.ended) == (made.wanted, 0, judges)
     assert seen.repeated > 0
     assert (found.judgements, found.assignments, found.open, found.wrong) == (made.wanted, made.wanted, 0, 0)

@@ -12,6 +12,7 @@ from starlette.testclient import TestClient
 
 from basanite.server.app import make_app
 from basanite.server.roles import allow
+from basanite.testing import engines
 
 pytestmark = pytest.mark.req("P-14")
 
@@ -25,9 +26,10 @@ def test_a_server_that_works_is_live_and_ready(client):
     assert client.get("/health/ready").json()["status"] == "ready"
 
 
-def test_a_server_whose_database_is_gone_is_live_and_not_ready(office, small):
+def test_a_server_whose_database_is_gone_is_live_and_not_ready(office, small, tmp_path):
     with TestClient(make_app(office)) as client:
         office.close()
+        engines.leave(tmp_path)
         shutil.rmtree(office.settings.data)
         assert client.get("/health/live").status_code == 200
         answer = client.get("/health/ready")

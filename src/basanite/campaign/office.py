@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from sqlalchemy.orm import Session
 
@@ -16,12 +17,15 @@ from basanite.campaign.store.database import Database
 from basanite.campaign.store.files import Files, Remote
 from basanite.campaign.store.vault import Vault
 
+if TYPE_CHECKING:
+    from basanite.harness.sandbox.box import Ended
+
 Clock = Callable[[], datetime]
 
 
 def utc_now() -> datetime:
     """The time on this machine, in UTC."""
-    return datetime.now(UTC)
+    return datetime.fromtimestamp(time.time(), UTC)
 
 
 @dataclass(frozen=True)
@@ -50,6 +54,8 @@ class Office:
     """References and what belongs to them; read by scoring alone."""
     vault: Vault
     clock: Clock = utc_now
+    run: Callable[..., Ended] | None = None
+    """Runs children in place of a box; the demo alone has one, while it makes its own season out of its own files."""
 
     @classmethod
     def open(cls, settings: Settings, clock: Clock = utc_now) -> Self:
@@ -59,11 +65,16 @@ class Office:
         return cls(
             settings,
             Database(settings.database_url),
-            Files(settings.data / "files", remote=_bucket(settings.storage, settings.storage.files)),
+            Files(
+                settings.data / "files",
+                remote=bucket(settings.storage, settings.storage.files),
+                copies=settings.storage.copies,
+            ),
             Files(
                 settings.data / "sealed",
                 lock_of_references(settings, vault),
-                _bucket(settings.storage, settings.storage.sealed),
+                bucket(settings.storage, settings.storage.sealed),
+                copies=settings.storage.copies,
             ),
             vault,
             clock,
@@ -82,7 +93,7 @@ class Office:
         self.database.close()
 
 
-def _bucket(storage: Storage, address: str) -> Remote | None:
+def bucket(storage: Storage, address: str) -> Remote | None:
     """The bucket at an address; without one, files lie on this machine alone."""
     if not address:
         return None

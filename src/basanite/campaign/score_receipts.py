@@ -37,7 +37,8 @@ def score_receipt(
     Asking again gives the same receipt, unless standing, result or what is shown has changed.
     """
     session.flush()
-    submission = session.get_one(Submission, submission_id, with_for_update=True)  # two workers sign it once
+    # two workers sign it once
+    submission = session.get_one(Submission, submission_id, with_for_update=True, populate_existing=True)
     seen = seeing.result(session, office, viewer or Viewer(team=submission.team_id), submission_id)
     if seen is None or not seen.data or seen.superseded:
         raise refused("X-6", "there is no score to be shown yet", "wait until it is released", status=404)

@@ -130,6 +130,8 @@ class Storage(BaseModel):
     """Credentials; empty: from the environment, as AWS' own tools take them."""
     plain_http: bool = False
     """Whether the store may be spoken to without TLS: on this machine alone."""
+    copies: int = Field(default=50 * 2**30, ge=0)
+    """Bytes of copies that a machine keeps of each bucket; those used longest ago go first. 0: no bound."""
 
 
 class Settings(BaseSettings):

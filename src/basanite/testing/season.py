@@ -16,6 +16,7 @@ from basanite.campaign.people.terms.rules import accept_rules, unaccepted
 from basanite.campaign.settings import Settings
 from basanite.campaign.store.migrating import make_tables
 from basanite.campaign.store.tables import Grant
+from basanite.testing.engines import place
 
 HEAD = """format = "basanite-campaign/1"
 slug = "{slug}"
@@ -150,8 +151,9 @@ class Season:
 
 
 def small_office(folder: Path, clock: Clock = utc_now, url: str | None = None, **settings: object) -> Office:
-    """An office with all tables made, its data in a folder; SQLite unless an address is given."""
-    office = Office.open(Settings(data=folder / "data", database=url or "", **settings), clock)  # type: ignore[arg-type]
+    """An office with all tables, its data in a folder; SQLite unless tests run elsewhere or an address is given."""
+    where = place(folder / "data").settings() if url is None else {"database": url}
+    office = Office.open(Settings(data=folder / "data", **(where | settings)), clock)
     make_tables(office.database)
     return office
 

@@ -51,12 +51,13 @@ def submit_all(plan: Plan, seed: int) -> None:
     while _there(office) < plan.count:
         said = {"campaign": "small", "task": "CLIR", "label": "run", "language": "1A", "queryset": "QUERY1"}
         said["dataset"] = dice.choice(("DEV", "EVAL1"))
-        with suppress(httpx2.HTTPError), _client(plan, dice.choice(plan.tokens)) as client:
+        with suppress(httpx2.HTTPError), client_of(plan, dice.choice(plan.tokens)) as client:
             send(client, said, dice.choice(plan.files).read_bytes())
         time.sleep(dice.uniform(0, plan.pause))
 
 
-def _client(plan: Plan, token: str) -> httpx2.Client:
+def client_of(plan: Plan, token: str) -> httpx2.Client:
+    """A client of the server for whoever has a token."""
     headers = {"Authorization": f"Bearer {token}"}
     return httpx2.Client(base_url=plan.address, headers=headers, timeout=PATIENCE)
 
@@ -65,12 +66,18 @@ def send(client: httpx2.Client, said: Mapping[str, str], content: bytes) -> str:
     """Send a file in two pieces, or the rest of one that was interrupted; gives the address of its submission."""
     _finish_open(client, content)
     words = {**said, "sha256": hashlib.sha256(content).hexdigest()}
+    place = begin_upload(client, words, len(content))
+    send_piece(client, place, 0, content[: len(content) // 2])
+    return str(
+        send_piece(client, place, len(content) // 2, content[len(content) // 2 :]).headers["basanite-submission"]
+    )
+
+
+def begin_upload(client: httpx2.Client, words: Mapping[str, str], size: int) -> str:
+    """Say what is coming; gives the address to send it to."""
     metadata = ",".join(f"{name} {base64.b64encode(word.encode()).decode()}" for name, word in words.items())
-    headers = {**TUS, "Upload-Length": str(len(content)), "Upload-Metadata": metadata}
-    begun = client.post("/api/v1/uploads", headers=headers).raise_for_status()
-    place = begun.headers["location"]
-    _piece(client, place, 0, content[: len(content) // 2])
-    return str(_piece(client, place, len(content) // 2, content[len(content) // 2 :]).headers["basanite-submission"])
+    headers = {**TUS, "Upload-Length": str(size), "Upload-Metadata": metadata}
+    return str(client.post("/api/v1/uploads", headers=headers).raise_for_status().headers["location"])
 
 
 def _finish_open(client: httpx2.Client, content: bytes) -> None:
@@ -78,12 +85,13 @@ def _finish_open(client: httpx2.Client, content: bytes) -> None:
     found = client.get("/api/v1/uploads", params={"campaign": "small"}).raise_for_status()
     for one in found.json()["uploads"]:
         if one["sha256"] == hashlib.sha256(content).hexdigest():
-            _piece(client, one["url"], one["offset"], content[one["offset"] :])
+            send_piece(client, one["url"], one["offset"], content[one["offset"] :])
         else:
             client.delete(one["url"], headers=TUS).raise_for_status()
 
 
-def _piece(client: httpx2.Client, place: str, offset: int, content: bytes) -> Any:
+def send_piece(client: httpx2.Client, place: str, offset: int, content: bytes) -> Any:
+    """Send a piece of a file from an offset on."""
     headers = {**TUS, **PIECE, "Upload-Offset": str(offset)}
     return client.patch(place, headers=headers, content=content).raise_for_status()
 

@@ -1,15 +1,13 @@
 """A small package of match reports, and a project of it in an office."""
 
-import shutil
 import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from basanite.campaign.office import Office
-from basanite.campaign.settings import Settings
 from basanite.testing import SetClock, small_office
+from basanite.testing.engines import copied_office
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -46,7 +44,6 @@ def prepared(tmp_path_factory, matches):
 def small_stage(tmp_path, clock, prepared):
     """A project on SQLite alone."""
     folder, made = prepared
-    shutil.copytree(folder, tmp_path / "data")
-    office = Office.open(Settings(data=tmp_path / "data", database=""), clock)
+    office = copied_office(folder, tmp_path, clock)
     yield replace(made, office=office)
     office.close()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import shutil
 import tempfile
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,9 +17,9 @@ from basanite.campaign.model.viewer import Viewer
 from basanite.campaign.office import Actor, Office
 from basanite.campaign.people.persons import add_person
 from basanite.campaign.people.roles import viewer
-from basanite.campaign.settings import Settings
 from basanite.campaign.store.tables import Grant, ReadingPackage
 from basanite.testing import Season, SetClock, season, small_campaign_text, small_office
+from basanite.testing.engines import copied_office, open_office
 
 KEPT = tempfile.TemporaryDirectory(prefix="basanite-reading-")
 HELPERS = ("anna", "judy", "jude")
@@ -66,7 +65,7 @@ class ReadingSeason:
 def prepared_package(office):
     """The small package, prepared in another office once, and taken over into this one."""
     data, _, _, _, _ = _made()
-    kept = Office.open(Settings(data=data), SetClock())
+    kept = open_office(data.parent, SetClock())
     with kept.reading() as session:
         row = session.scalars(select(ReadingPackage).where(ReadingPackage.name == "nfl-scoring")).one()
     for digest in (row.digest, row.open_digest, row.index_digest):
@@ -115,7 +114,6 @@ def _made():
 def reading_season(folder: Path, clock: SetClock, **settings) -> ReadingSeason:
     """A fresh copy of the season, in a folder of the test's own."""
     data, made, ids, formal, people = _made()
-    shutil.copytree(data, folder / "data")
-    office = Office.open(Settings(data=folder / "data", **settings), clock)
+    office = copied_office(data, folder, clock, **settings)
     of = (formal["read"], formal["blind"], formal["later"])
     return ReadingSeason(office, made, clock, ids["read"], ids["blind"], ids["later"], *of, people)

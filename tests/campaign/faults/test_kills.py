@@ -5,14 +5,16 @@ import random
 import socket
 import time
 from collections import Counter
+from hashlib import sha256
 
 import pytest
 
 from basanite.testing.crowd import submit
 from basanite.testing.faults import all_ended, descendants, free_port, judge, serve, states, wait_until
-from basanite.testing.submitting import planned, submit_all
+from basanite.testing.submitting import TUS, begin_upload, client_of, planned, send_piece, submit_all
 
 SEED = int(os.environ.get("BASANITE_FAULT_SEED", "20181"))
+SAID = {"campaign": "small", "task": "CLIR", "label": "run", "language": "1A", "queryset": "QUERY1", "dataset": "DEV"}
 WORKERS = ("worker 1", "worker 2")
 SOON = 0.4
 """Within this time a child that has just begun is still at work."""
@@ -65,11 +67,13 @@ def play(place, pack, *, kills, count, gap=(0.05, 1.2), url=None):
         submit(office, teams.members[number % len(teams.members)], files[number % len(files)])
     began = time.monotonic()
     killed = kill_at_random(machines, plan, port, random.Random(SEED), kills, gap)
+    last = time.monotonic()
     there = wait_until(lambda: states(office).total() >= count, 60 + 10 * count)
     ended = there and wait_until(lambda: all_ended(office), 60 + 3 * count)
     facts = {f"{name}_killed": times for name, times in sorted(killed.items())}
     facts = {"seed": SEED, **facts, "submissions": states(office).total()}
-    return judge(office), facts | {"seconds": round(time.monotonic() - began)}, ended, machines
+    facts |= {"seconds": round(time.monotonic() - began), "seconds_after_the_last": round(time.monotonic() - last, 1)}
+    return judge(office), facts, ended, machines
 
 
 def report(capsys, judgement, facts):
@@ -77,11 +81,19 @@ def report(capsys, judgement, facts):
         print(f"\nSIGKILL at random moments:\n{judgement.table(**facts)}")
 
 
+def told(fault, judgement, facts):
+    kills = f"{facts['worker_killed']} kills of workers and {facts['server_killed']} of the web server"
+    done = f"{kills} at random moments, each started again at once"
+    fault(done=done, became=judgement.words, seconds=facts["seconds_after_the_last"])
+
+
+@pytest.mark.fault("kill -9 of web and workers at random")
 @pytest.mark.req("P-8")
 @pytest.mark.timeout(500)
-def test_twenty_kills_lose_nothing_and_score_nothing_twice(place, pack, capsys):
+def test_twenty_kills_lose_nothing_and_score_nothing_twice(place, pack, capsys, fault):
     judgement, facts, ended, machines = play(place, pack, kills=20, count=24)
     report(capsys, judgement, facts)
+    told(fault, judgement, facts)
     assert ended, machines.logs()
     assert judgement.wrong == ()
     assert judgement.states["scored"]
@@ -109,3 +121,35 @@ def test_fifty_kills_on_postgresql_lose_nothing_and_score_nothing_twice(place, p
     report(capsys, judgement, facts)
     assert ended, machines.logs()
     assert judgement.wrong == ()
+
+
+@pytest.mark.fault("kill -9 of the web server in an upload")
+@pytest.mark.req("P-8", "X-2")
+@pytest.mark.timeout(300)
+def test_an_upload_goes_on_where_it_was_when_its_server_was_killed(place, pack, fault):
+    office, teams, machines = place(teams=1)
+    port, content = free_port(), pack.perfect.read_bytes()
+    plan = planned(office, f"http://127.0.0.1:{port}", teams, [], count=0, pause=0)
+    machines.worker("worker")
+    machines.start("server", serve, office.settings, port)
+    assert wait_until(lambda: answers(port), 60, 0.02), machines.logs()
+    with client_of(plan, plan.tokens[0]) as sender:
+        upload = begin_upload(sender, {**SAID, "sha256": sha256(content).hexdigest()}, len(content))
+        send_piece(sender, upload, 0, content[:100])
+    machines.kill("server")
+    began = time.monotonic()
+    machines.start("server", serve, office.settings, port)
+    assert wait_until(lambda: answers(port), 60, 0.02), machines.logs()
+    with client_of(plan, plan.tokens[0]) as sender:
+        at = int(sender.head(upload, headers=TUS).raise_for_status().headers["upload-offset"])
+        send_piece(sender, upload, at, content[at:])
+    assert at == 100
+    assert wait_until(lambda: states(office).total() and all_ended(office), 60), machines.logs()
+    judgement = judge(office)
+    fault(
+        done="killed when a part of a file had arrived, started again; the sender asked how far it was and went on",
+        became=f"no byte sent twice; {judgement.words}",
+        seconds=time.monotonic() - began,
+    )
+    assert judgement.wrong == ()
+    assert judgement.states == {"scored": 1}

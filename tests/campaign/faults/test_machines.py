@@ -8,12 +8,13 @@ import time
 from contextlib import closing
 
 import pytest
-from sqlalchemy import make_url, select
+from sqlalchemy import make_url
 
-from basanite.campaign.store.tables import Submission
 from basanite.testing.crowd import submit
 from basanite.testing.faults import all_ended, descendants, judge, starved, states, wait_until
 
+FULL = 6.0
+"""Seconds that the disk is full."""
 REFUSED = re.compile("disk I/O error|disk is full|File too large")
 
 
@@ -44,26 +45,33 @@ def others_can_write(office):
     return True
 
 
+@pytest.mark.fault("worker frozen, then awake again")
 @pytest.mark.req("P-8")
 @pytest.mark.timeout(180)
-def test_what_a_frozen_worker_held_is_done_by_another_and_counts_once_when_it_wakes(place, pack):
+def test_what_a_frozen_worker_held_is_done_by_another_and_counts_once_when_it_wakes(place, pack, fault):
     office, teams, machines = place()
     for member in teams.members[:3]:
         submit(office, member, pack.perfect)
     machines.worker("frozen")
     worker = machines.processes["frozen"].pid
     assert wait_until(lambda: frozen_at_work(office, worker), 60, 0.02), machines.logs()
+    began = time.monotonic()
     machines.worker("other")
     assert wait_until(lambda: all_ended(office), 90), machines.logs()
+    seconds = time.monotonic() - began
     os.kill(worker, signal.SIGCONT)
     time.sleep(3)  # what it still had in hand is finished now
-    assert judge(office).wrong == ()
+    judgement = judge(office)
+    done = "a worker was stopped at work (SIGSTOP), another started; the first went on when all was done"
+    fault(done=done, became=judgement.words, seconds=seconds)
+    assert judgement.wrong == ()
     assert states(office) == {"scored": 3}
 
 
+@pytest.mark.fault("kill -9 of a worker at work")
 @pytest.mark.req("P-8", "X-8")
 @pytest.mark.timeout(120)
-def test_children_die_with_their_worker(place, pack):
+def test_children_die_with_their_worker(place, pack, fault):
     office, teams, machines = place()
     for member in teams.members:
         submit(office, member, pack.perfect)
@@ -72,10 +80,14 @@ def test_children_die_with_their_worker(place, pack):
     assert wait_until(lambda: descendants(worker), 60, 0.005), machines.logs()
     children = descendants(worker)
     machines.kill("killed")
+    began = time.monotonic()
     assert wait_until(lambda: not any(map(alive, children)), 10), children
     machines.worker("next")
     assert wait_until(lambda: all_ended(office), 90), machines.logs()
-    assert judge(office).wrong == ()
+    judgement = judge(office)
+    done = "the only worker was killed while its child read a file, and another was started"
+    fault(done=done, became=f"the child died with it; {judgement.words}", seconds=time.monotonic() - began)
+    assert judgement.wrong == ()
 
 
 def alive(process):
@@ -87,20 +99,37 @@ def alive(process):
         return False
 
 
-@pytest.mark.req("P-8")
-@pytest.mark.timeout(240)
-def test_a_disk_that_is_full_for_a_while_loses_nothing(place, pack, capsys):
-    office, teams, machines = place()
+def without_room(office, teams, machines, pack):
+    """A worker has 8 submissions to do, and for a while no room; gives the judgement and the seconds after that."""
     for number in range(8):
         submit(office, teams.members[number % 6], (pack.perfect, pack.invalid)[number % 2])
     began = time.monotonic()
-    machines.start("starved", starved, office.settings, 1.0, 6.0)
+    machines.start("starved", starved, office.settings, 1.0, FULL)
     assert wait_until(lambda: all_ended(office), 150), machines.logs()
-    judgement = judge(office)
+    seconds = time.monotonic() - began - 1.0 - FULL
     assert REFUSED.search((machines.folder / "starved.log").read_text()), "the disk was never full"
-    with capsys.disabled():
-        table = judgement.table(submissions=8, full_seconds=6, seconds=round(time.monotonic() - began))
-        print(f"\nA full disk:\n{table}")
+    return judge(office), max(seconds, 0.0)
+
+
+@pytest.mark.fault("disk full")
+@pytest.mark.req("P-8")
+@pytest.mark.timeout(240)
+def test_a_disk_that_is_full_for_a_while_loses_nothing(place, pack, fault):
+    judgement, seconds = without_room(*place(), pack)
+    done = f"nothing could be written for {FULL:.0f} s while a worker had 8 submissions to do"
+    fault(done=done, became=judgement.words, seconds=seconds)
     assert judgement.wrong == ()
-    with office.reading() as session:
-        assert set(session.scalars(select(Submission.state))) == {"scored", "invalid"}
+    assert judgement.states == {"scored": 4, "invalid": 4}
+
+
+@pytest.mark.slow
+@pytest.mark.store
+@pytest.mark.fault("disk full on a worker's machine, PostgreSQL elsewhere")
+@pytest.mark.req("P-8")
+@pytest.mark.timeout(240)
+def test_a_full_disk_costs_no_try_where_the_database_could_count_one(place, pack, fault, server, template):
+    judgement, seconds = without_room(*place(url=server.fresh(template), tries=3), pack)
+    done = f"nothing could be written on the worker's own disk for {FULL:.0f} s; 3 tries were allowed"
+    fault(done=done, became=judgement.words, seconds=seconds)
+    assert judgement.wrong == ()
+    assert judgement.states == {"scored": 4, "invalid": 4}

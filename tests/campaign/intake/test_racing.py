@@ -15,7 +15,6 @@ from basanite.campaign.intake.accepting import accept
 from basanite.campaign.model.declared import Declared
 from basanite.campaign.model.refusals import RefusedError
 from basanite.campaign.office import Actor, Office
-from basanite.campaign.settings import Settings
 from basanite.campaign.store.files import Stored
 from basanite.campaign.store.tables import Charge, Submission
 from basanite.testing import SetClock, season, small_campaign_text
@@ -46,10 +45,10 @@ def race(office, clock, person, team, barrier, rounds, told):
         told.append(submit(office, person, team))
 
 
-def race_in_process(url, folder, person, team, barrier, rounds):
+def race_in_process(settings, person, team, barrier, rounds):
     """The same, in a process with an office of its own."""
     clock = SetClock()
-    office = Office.open(Settings(data=folder, database=url), clock)
+    office = Office.open(settings, clock)
     told = []
     race(office, clock, person, team, barrier, rounds, told)
     office.close()
@@ -98,9 +97,8 @@ def test_of_two_processes_exactly_one_is_charged_each_time(office, clock):
     rounds = ROUNDS[office.database.engine.dialect.name]
     context = multiprocessing.get_context("spawn")
     barrier = context.Barrier(2)
-    where = (office.settings.database, office.settings.data)
     members = [
-        context.Process(target=race_in_process, args=(*where, person, small.alpha, barrier, rounds))
+        context.Process(target=race_in_process, args=(office.settings, person, small.alpha, barrier, rounds))
         for person in (small.ada, small.alan)
     ]
     for member in members:

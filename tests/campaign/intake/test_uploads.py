@@ -275,15 +275,14 @@ def test_content_that_another_team_sent_already_must_be_sent_all_the_same(office
 
 KILLED = """
 import sys, time
-from pathlib import Path
 from basanite.campaign.intake import uploads
 from basanite.campaign.office import Actor, Office
 from basanite.campaign.settings import Settings
 from datetime import UTC, datetime
 
-data, person, upload, offset = sys.argv[1:]
+settings, person, upload, offset = sys.argv[1:]
 uploads.SYNC_BYTES = 64 * 1024
-office = Office.open(Settings(data=Path(data)), lambda: datetime(2018, 1, 15, 12, tzinfo=UTC))
+office = Office.open(Settings.model_validate_json(settings), lambda: datetime(2018, 1, 15, 12, tzinfo=UTC))
 content = (bytes(range(256)) * 4000)[int(offset):]
 def pieces():
     for at in range(0, len(content), 10_000):
@@ -295,7 +294,7 @@ uploads.append(office, Actor(person), upload, int(offset), pieces())
 
 
 def killed_while_appending(office, small, upload, offset, lines):
-    where = (str(office.settings.data), small.ada, upload, str(offset))
+    where = (office.settings.model_dump_json(), small.ada, upload, str(offset))
     child = subprocess.Popen([sys.executable, "-c", KILLED, *where], stdout=subprocess.PIPE)
     for _ in range(lines):
         child.stdout.readline()

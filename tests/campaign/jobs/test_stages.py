@@ -1,5 +1,6 @@
 """What becomes of a submission: one verdict, one result, one cost, whoever is at fault."""
 
+import errno
 import json
 
 import pytest
@@ -233,6 +234,23 @@ def test_a_file_that_cannot_be_read_within_the_limits_is_invalid_under_a_rule(
     found = json.loads(sqlite_office.files.read(row(sqlite_office, one).problems_digest))
     assert [(problem["rule"], limit in problem["message"]) for problem in found["problems"]] == [("X-8", True)]
     assert cost(sqlite_office, one).state == "freed"
+
+
+@pytest.mark.req("P-8")
+def test_a_full_disk_costs_no_try_however_long_it_lasts(sqlite_office, submitted, monkeypatch):
+    one, kept, asked = submitted(), stages.carried_out, []
+
+    def full(office, order):
+        asked.append(row(office, one).tries)
+        if len(asked) <= 5:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return kept(office, order)
+
+    monkeypatch.setattr(stages, "carried_out", full)
+    sqlite_office.settings.limits.tries = 2
+    assert process(sqlite_office, one) == "scored"
+    assert asked == [1] * 6
+    assert judge(sqlite_office).wrong == ()
 
 
 def test_what_is_interrupted_each_time_ends_by_our_fault(sqlite_office, submitted):

@@ -76,7 +76,7 @@ def test_only_the_oldest_worker_takes_over_and_only_from_the_dead(sqlite_office,
         assert wait_until(lambda: all_ended(sqlite_office), 60)
         with sqlite_office.writing() as session:
             session.add(Worker(id="older", started=now - timedelta(days=1), seen=now, process=1))
-        assert pulse.take_over(engine, now) == ()
+        assert pulse.take_over(engine, pulse.Watch(3.0)) == ()
         assert next(worker.id for worker in pulse_alive(sqlite_office, now)) == "older"
         assert pulse_alive(sqlite_office, now + timedelta(hours=1)) == ()
     assert stages.validate(sqlite_office, one)["state"] == "scored"

@@ -10,7 +10,7 @@ from sqlalchemy import select
 from basanite.campaign.keeping.backup import PASSING, BackupError, back_up, back_up_vault
 from basanite.campaign.keeping.restore import restore
 from basanite.campaign.keeping.rows import TABLES, lines
-from basanite.campaign.office import Office
+from basanite.campaign.office import Office, bucket
 from basanite.campaign.receipting import keyring, signing_key
 from basanite.campaign.sealing import Lock, SealedError, unseal
 from basanite.campaign.settings import Settings
@@ -18,6 +18,7 @@ from basanite.campaign.store import events
 from basanite.campaign.store.personal import unseal as unseal_person
 from basanite.campaign.store.tables import Event, Person, Result, Submission
 from basanite.testing import small_office
+from basanite.testing.engines import empty_place, lose
 
 LOCK = Lock(bytes(range(32)))
 VAULT_LOCK = Lock(b"a passphrase", passphrase=True)
@@ -29,11 +30,18 @@ def everything(office):
 
 
 def stored(files):
-    return {path.parent.name + path.name: path.read_bytes() for path in files.folder.glob("??/*")}
+    return {digest: files.read(digest) for digest in files.digests()}
+
+
+def on_disk(files):
+    return [path.read_bytes() for path in files.folder.glob("??/*")]
 
 
 def elsewhere(tmp_path, database_url=None):
-    return Settings(data=tmp_path / "elsewhere" / "data", database=database_url or "")
+    """A place of the same kind in which there is nothing."""
+    data = tmp_path / "elsewhere" / "data"
+    where = empty_place(data).settings() | ({"database": database_url} if database_url else {})
+    return Settings(data=data, **where)
 
 
 @pytest.fixture
@@ -78,7 +86,21 @@ def test_encrypted_references_are_encrypted_again_where_they_are_restored(tmp_pa
     restore(tmp_path / "b", LOCK, settings, (tmp_path / "v", VAULT_LOCK))
     with closing(Office.open(settings, clock)) as other:
         assert other.sealed.read(digest) == secret
-        assert not any(secret in content for content in stored(other.sealed).values())
+        assert not any(secret in content for content in on_disk(other.sealed))
+
+
+@pytest.mark.store
+@pytest.mark.req("P-14", "P-15")
+def test_what_is_restored_where_there_are_buckets_is_found_by_other_machines(sqlite_office, fill, tmp_path, buckets):
+    fill(sqlite_office)
+    back_up(sqlite_office, LOCK, tmp_path / "b")
+    back_up_vault(sqlite_office.vault, VAULT_LOCK, tmp_path / "v")
+    settings = elsewhere(tmp_path).model_copy(update={"storage": buckets})
+    restore(tmp_path / "b", LOCK, settings, (tmp_path / "v", VAULT_LOCK))
+    another = settings.model_copy(update={"data": tmp_path / "another", "vault": settings.vault_folder})
+    with closing(Office.open(another)) as other:
+        assert stored(other.files) == stored(sqlite_office.files) != {}
+        assert stored(other.sealed) == stored(sqlite_office.sealed) != {}
 
 
 @pytest.mark.store
@@ -192,6 +214,7 @@ def test_a_backup_that_cannot_be_trusted_leaves_nothing(sqlite_office, fill, tmp
     with pytest.raises((SealedError, BackupError)):
         restore(path, lock, settings)
     assert not settings.data.exists()
+    assert not settings.storage.files or not list(bucket(settings.storage, settings.storage.files).names())
     assert not list(settings.data.parent.iterdir()) if settings.data.parent.exists() else True
 
 
@@ -250,11 +273,12 @@ def _refusing(path, usual):
 @pytest.mark.req("P-14")
 def test_a_file_that_is_missing_is_told(sqlite_office, fill, tmp_path):
     fill(sqlite_office)
-    lost = next(sqlite_office.files.folder.glob("??/*"))
-    lost.unlink()
-    assert back_up(sqlite_office, LOCK, tmp_path / "b").missing == (lost.parent.name + lost.name,)
+    lost = next(sqlite_office.files.digests())
+    lose(sqlite_office.files, lost)
+    assert back_up(sqlite_office, LOCK, tmp_path / "b").missing == (lost,)
 
 
+@pytest.mark.sqlite("its file is checked")
 def test_sqlite_files_of_a_restore_are_sound(sqlite_office, fill, tmp_path):
     back_up(sqlite_office, LOCK, tmp_path / "b")
     settings = elsewhere(tmp_path)

@@ -21,6 +21,7 @@ from basanite.campaign.store.tables import Deviation, Reference, Release, Team
 from basanite.receipts import Keyring, Trust, verify
 from basanite.receipts.commitments import opens, reference_content
 from basanite.testing import season, small_campaign_text
+from basanite.testing.engines import lose
 
 SECRET_VALUE = 0.7654321987
 
@@ -220,13 +221,13 @@ def test_the_plan_stands_with_its_deviations_empty_or_not(sqlite_office, there, 
         session.add(
             Deviation(
                 campaign_id=there.campaign_id, window="week", from_version=1, to_version=2, by=there.eva,
-                changes=["closes: a day later"], reason="A flood at Quokka.", results_known=True,
-                at=sqlite_office.clock(),
+                changes=[{"what": "window.closes", "from": "Monday", "to": "Tuesday"}], reason="A flood at Quokka.",
+                results_known=True, at=sqlite_office.clock(),
             )
         )  # fmt: skip
     publish(sqlite_office, "small", tmp_path / "one")
     page = (tmp_path / "one" / "plan.html").read_text()
-    assert "closes: a day later" in page
+    assert "window.closes: Monday became Tuesday" in page, "in words, not as it is stored"
     assert "Results were known by then" in page
     assert "flood" not in page, "a reason that names a team is left out"
     assert (tmp_path / "one" / "campaign.toml").read_text() == small_campaign_text()
@@ -294,7 +295,7 @@ def test_nothing_is_written_over_and_a_failure_leaves_nothing(sqlite_office, the
     with sqlite_office.writing() as session:
         row = session.scalars(select(Reference)).one()
         row.released = sqlite_office.clock()
-        sqlite_office.sealed.path(row.files["reference"][0]).unlink()
+        lose(sqlite_office.sealed, row.files["reference"][0])
     with pytest.raises(FileNotFoundError):
         publish(sqlite_office, "small", tmp_path / "broken")
     assert [path.name for path in tmp_path.iterdir() if "broken" in path.name] == []

@@ -41,11 +41,11 @@ def everything_a_team_gets(stage, run):
             board = seeing.board(session, office, who, season.campaign_id, "week", "CLIR", language="1A")
             texts.append(json.dumps(asdict(board), default=str))
             texts.append(repr(happenings.happenings(session, office, who, season.campaign_id)))
-        exports = [export_person(session, office, Actor(who.person), who.person) for who in people]
-        texts += [json.dumps(one, default=str) for one in exports]
         texts += [json.dumps(one.data) for one in session.query(Message)]
         texts += [one.content.decode() for one in session.query(Receipt)]
-    return "\n".join(texts)
+    with office.writing() as session:
+        exports = [export_person(session, office, Actor(who.person), who.person) for who in people]
+    return "\n".join([*texts, *(json.dumps(one, default=str) for one in exports)])
 
 
 def secrets_of(stage, run):

@@ -69,8 +69,17 @@ def test_a_column_that_is_missing_is_found(empty):
 
 
 def test_an_old_database_is_refused_with_the_cure(empty):
-    with pytest.raises(migrating.SchemaError, match="admin upgrade"):
+    with pytest.raises(migrating.SchemaError, match=r"basanite serve. of this version"):
         migrating.require(empty)
+
+
+def test_a_database_of_a_newer_version_is_refused_with_the_cure(empty):
+    migrating.upgrade(empty)
+    with empty.engine.begin() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+    for act in (migrating.require, migrating.upgrade):
+        with pytest.raises(migrating.SchemaError, match=r"9999.*Update Basanite"):
+            act(empty)
 
 
 def test_tables_made_at_once_are_those_of_the_migrations(empty):

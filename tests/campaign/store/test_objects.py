@@ -7,7 +7,7 @@ from tests.campaign.store.test_files import BIG, SECRET
 
 from basanite.campaign.sealing import Lock
 from basanite.campaign.settings import Storage
-from basanite.campaign.store.files import Files
+from basanite.campaign.store.files import Files, Stored
 from basanite.campaign.store.objects import Bucket, ObjectStoreError
 
 pytestmark = pytest.mark.store
@@ -72,3 +72,20 @@ def test_two_prefixes_of_a_bucket_do_not_see_each_other(buckets, tmp_path):
 def test_an_address_that_is_none_is_refused_with_how_to_write_it(address):
     with pytest.raises(ObjectStoreError, match=r"s3://BUCKET/PREFIX"):
         Bucket(address, Storage())
+
+
+@pytest.mark.req("P-15")
+def test_what_was_sent_ahead_of_a_transaction_is_not_sent_again_in_it(machine, tmp_path, monkeypatch):
+    (tmp_path / "run.tgz").write_bytes(BIG)
+    files, stored = machine("one"), Stored(hashlib.sha256(BIG).hexdigest(), len(BIG))
+    files.send(tmp_path / "run.tgz", stored)
+    monkeypatch.setattr(files.remote, "put", lambda name, path: pytest.fail("sent twice"))
+    assert files.keep(tmp_path / "run.tgz", stored) == stored
+    assert machine("two").read(stored.digest) == BIG
+
+
+def test_without_a_store_nothing_is_kept_ahead_of_a_transaction(tmp_path):
+    (tmp_path / "run.tgz").write_bytes(b"a")
+    files, stored = Files(tmp_path / "files"), Stored(hashlib.sha256(b"a").hexdigest(), 1)
+    files.send(tmp_path / "run.tgz", stored)
+    assert not files.has(stored.digest)

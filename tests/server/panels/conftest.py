@@ -7,7 +7,6 @@ from starlette.testclient import TestClient
 from tests.server.accounts.conftest import CHEAP, TOKEN, Browser
 from tests.server.conftest import fresh_office
 from tests.server.live import live
-from tests.server.pages.test_in_a_browser import FLAGS
 from tests.server.panels.staging import Bench
 
 from basanite.campaign.office import utc_now
@@ -62,16 +61,6 @@ def visit(bench, app):
 def server(bench):
     with live(bench.office) as address:
         yield address
-
-
-@pytest.fixture(scope="module")
-def chrome(chromium):
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as started:
-        opened = started.chromium.launch(executable_path=chromium, args=FLAGS)
-        yield opened
-        opened.close()
 
 
 @pytest.fixture

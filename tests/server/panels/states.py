@@ -118,7 +118,7 @@ def items_page(state):
         return items.ItemLine(f"i{n}", n, ("real", "check", "training")[n % 3], name(s), name(s))
 
     wrong = PROBLEMS if state == "error" else ()
-    windows = (("w", name(state)),) if state == "one" else ()
+    windows = (("w", name(state)),) if state in ("one", "many") else ()
     counts = Counts(count(state), 3, 2, 1)
     return items.ItemsPage(
         "Items",
@@ -133,6 +133,7 @@ def items_page(state):
         wrong,
         2,
         "text",
+        draws=state == "many",
     )
 
 

@@ -83,7 +83,7 @@ def assign_extra(session: Session, office: Office, actor: Actor, document_id: st
 
 def withdraw(session: Session, office: Office, actor: Actor, task_id: str, *, reason: str) -> AnnotationTask:
     """Take a task back that is not done; what was recorded stays and counts no more."""
-    task = session.get(AnnotationTask, task_id, with_for_update=True)
+    task = session.get(AnnotationTask, task_id, with_for_update=True, populate_existing=True)
     if task is None:
         raise missing("annotation task")
     require_organiser(session, actor, task.campaign_id)

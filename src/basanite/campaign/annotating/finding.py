@@ -20,7 +20,7 @@ ROLES = {"annotator": "annotator", "adjudicator": "adjudicator"}
 
 def find_project(session: Session, project_id: str, *, lock: bool = False) -> AnnotationProject:
     """The project of an id; locked, if it is about to change."""
-    project = session.get(AnnotationProject, project_id, with_for_update=lock)
+    project = session.get(AnnotationProject, project_id, with_for_update=lock, populate_existing=lock)
     if project is None:
         raise missing("annotation project")
     return project
@@ -112,7 +112,7 @@ def bench_of(session: Session, office: Office, project: AnnotationProject, gener
 
 def own_task(session: Session, actor: Actor, task_id: str, *, lock: bool = False) -> AnnotationTask:
     """A task, if it is the actor's and the actor still has the role; to everybody else there is no such task."""
-    task = session.get(AnnotationTask, task_id, with_for_update=lock)
+    task = session.get(AnnotationTask, task_id, with_for_update=lock, populate_existing=lock)
     if task is None or task.person_id != actor.id or task.state == "withdrawn":
         raise missing("annotation task")
     if ROLES[task.role] not in viewer(session, task.campaign_id, actor.id).roles:

@@ -269,7 +269,7 @@ def undo(session: Session, office: Office, actor: Actor, campaign_id: str, packa
 
 
 def _locked(session: Session, campaign_id: str, pool_id: str) -> PooledAnswer:
-    row = session.get(PooledAnswer, pool_id, with_for_update=True)
+    row = session.get(PooledAnswer, pool_id, with_for_update=True, populate_existing=True)
     if row is None or row.campaign_id != campaign_id:
         raise missing("answer")
     return row

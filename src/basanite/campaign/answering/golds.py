@@ -86,7 +86,7 @@ def propose(
     require_organiser(session, actor, campaign_id)
     if not reason.strip():
         raise refused("R-17", "a new gold without a reason", "say why", status=422)
-    package = session.get(ReadingPackage, package_id, with_for_update=True)
+    package = session.get(ReadingPackage, package_id, with_for_update=True, populate_existing=True)
     if package is None or package.campaign_id != campaign_id:
         raise missing("package")
     waiting = [one for one in versions(session, office, package) if one.state == "proposed"]
@@ -163,7 +163,7 @@ def _digest(line: GoldLine) -> str:
 
 def find(session: Session, campaign_id: str, gold_id: str) -> ReadingGold:
     """A version that grew here."""
-    row = session.get(ReadingGold, gold_id, with_for_update=True)
+    row = session.get(ReadingGold, gold_id, with_for_update=True, populate_existing=True)
     if row is None or row.campaign_id != campaign_id:
         raise missing("version of the gold")
     return row

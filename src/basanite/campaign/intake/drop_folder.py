@@ -158,8 +158,9 @@ def _taken(office: Office, place: Place, row: Dropped) -> str | None:
 
 def _accepted(office: Office, place: Place, row: Dropped, declared: Declared, copy: Path, stored: Stored) -> str | None:
     """The submission, if it is let in; only then is the copy kept."""
+    office.files.send(copy, stored)
     with office.writing() as session:
-        kept = session.get_one(Dropped, row.id, with_for_update=True)
+        kept = session.get_one(Dropped, row.id, with_for_update=True, populate_existing=True)
         if kept.state != "seen":
             return None
         dropper = Actor(place.pi, "drop")

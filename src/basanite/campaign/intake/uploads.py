@@ -122,7 +122,8 @@ def check_alive(row: Upload, now: datetime) -> None:
     """Refuse an upload that is over, one way or another."""
     if row.state != "open" or now >= row.expires:
         state = row.state if row.state != "open" else "lapsed"
-        raise refused("X-2", f"this upload is over ({state})", "begin a new one", status=410)
+        fix = "nothing is to be done: it became a submission" if state == "complete" else "begin a new one"
+        raise refused("X-2", f"this upload is over ({state})", fix, status=410)
 
 
 def office_now(office: Office, row: Upload) -> datetime:

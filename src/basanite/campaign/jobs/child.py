@@ -22,7 +22,7 @@ from typing import Any, Final
 from basanite import registry, spine
 from basanite.analysis.restricting import restricted
 from basanite.analysis.results import Analysis
-from basanite.campaign.jobs import showing
+from basanite.campaign.jobs import ranking, showing
 from basanite.errors import BasaniteError
 from basanite.harness.sandbox import filtering, syscalls
 from basanite.interface import Work, system_name
@@ -59,8 +59,8 @@ def main() -> int:
 
 def _carry_out(order: Mapping[str, Any]) -> None:
     wanted = order["work"]
-    if wanted == "summaries":
-        _show(order)
+    if wanted in PREPARING:
+        PREPARING[wanted](order)
         return
     analysis = {"draws": order["draws"], "seed": order["seed"]}
     work = Work(order["task"], order["settings"], **analysis)
@@ -76,6 +76,19 @@ def _show(order: Mapping[str, Any]) -> None:
     found = showing.write_summaries(GIVEN / order["submission"], OUT, after=after)
     os.write(1, CHECKED)
     _write(showing.LISTED, found)
+
+
+def _rank(order: Mapping[str, Any]) -> None:
+    """The first documents of each query, for a pool (M95)."""
+    findings, depth = Findings(), int(order["settings"]["depth"])
+    found = ranking.first_documents(GIVEN / order["submission"], order["task"], depth, findings)
+    os.write(1, CHECKED)
+    if findings.valid:
+        _write(ranking.RANKED, found)
+
+
+PREPARING: Final = {"summaries": _show, "rank": _rank}
+"""What is not scored but made ready for judges."""
 
 
 def _examine(work: Work, order: Mapping[str, Any], *, problems: bool, result: bool) -> None:

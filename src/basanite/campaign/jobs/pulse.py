@@ -1,6 +1,8 @@
 """Signs of life, and what follows when they stop: jobs of a worker that is silent are given back to the queue.
 
-Time here is the machine's own, never the season's: a rehearsal that plays last year must not make workers look dead.
+Time here is the database's, never the season's and no worker's own: neither a rehearsal that plays last year nor a
+machine whose clock is wrong makes workers look dead. Who watches goes by a clock that nobody can set: a worker is gone
+once its sign of life has not moved for long enough, wherever the hands of any clock stand.
 Of the workers alive the oldest takes over, so that no two do it at once; if that one is dead, it is silent too, soon.
 A worker that was only slow loses its jobs without harm: what it still finishes is written once, by whoever is first.
 """
@@ -8,18 +10,20 @@ A worker that was only slow loses its jobs without harm: what it still finishes 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from dbos import DBOSClient
-from sqlalchemy import select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 import basanite
 from basanite.campaign.jobs.engine import Running
 from basanite.campaign.jobs.queue import QUEUE, enqueue
 from basanite.campaign.jobs.stages import FINAL, UNDER_WAY
-from basanite.campaign.office import Office
+from basanite.campaign.office import Office, utc_now
 from basanite.campaign.store.tables import BatchItem, Submission, Worker
 
 LIVE = ["ENQUEUED", "PENDING", "DELAYED"]
@@ -27,24 +31,33 @@ BEATS = 6
 """Signs of life in the time after which silence means death."""
 
 
-def begin(running: Running, now: datetime) -> None:
+def begin(running: Running) -> None:
     """Say that this worker is there."""
     with running.office.writing() as session:
+        now = database_time(session)
         session.add(
             Worker(id=running.executor, started=now, seen=now, process=os.getpid(), version=basanite.__version__)
         )
 
 
-def beat(running: Running, now: datetime) -> None:
+def beat(running: Running) -> None:
     """Say that this worker is still there."""
     with running.office.writing() as session:
-        session.get_one(Worker, running.executor).seen = now
+        session.get_one(Worker, running.executor).seen = database_time(session)
 
 
-def end(running: Running, now: datetime) -> None:
+def end(running: Running) -> None:
     """Say that this worker has stopped: what it left can be taken over at once."""
     with running.office.writing() as session:
-        session.get_one(Worker, running.executor).stopped = now
+        session.get_one(Worker, running.executor).stopped = database_time(session)
+
+
+def database_time(session: Session) -> datetime:
+    """The time on the machine of the database, which all workers share; for a file, that of this machine."""
+    if session.get_bind().dialect.name != "postgresql":
+        return utc_now()
+    now: datetime = session.execute(select(func.clock_timestamp())).scalar_one()
+    return now
 
 
 def alive(session: Session, now: datetime, silent_seconds: float) -> tuple[Worker, ...]:
@@ -53,10 +66,37 @@ def alive(session: Session, now: datetime, silent_seconds: float) -> tuple[Worke
     return tuple(session.scalars(question.order_by(Worker.started, Worker.id)))
 
 
-def take_over(running: Running, now: datetime) -> tuple[str, ...]:
+@dataclass
+class Watch:
+    """What one process has seen of the others' signs of life, by its own clock that nobody can set.
+
+    Only at first sight does the time in the database count: who was silent before is not waited for again.
+    """
+
+    silent_seconds: float
+    ticks: Callable[[], float] = time.monotonic
+    moved: dict[str, tuple[datetime, float]] = field(default_factory=dict)
+
+    def living(self, session: Session) -> list[str]:
+        """The workers that are there, oldest first."""
+        here, now = self.ticks(), database_time(session)
+        rows = session.scalars(select(Worker).where(Worker.stopped.is_(None)).order_by(Worker.started, Worker.id))
+        self.moved = {row.id: self._last(row, here, now) for row in rows}
+        return [name for name, (_, last) in self.moved.items() if here - last < self.silent_seconds]
+
+    def _last(self, row: Worker, here: float, now: datetime) -> tuple[datetime, float]:
+        """A sign of life, and when it was there for the first time."""
+        known = self.moved.get(row.id)
+        if known is None:
+            silent = (now - row.seen).total_seconds() >= self.silent_seconds
+            return row.seen, here - self.silent_seconds if silent else here
+        return known if known[0] == row.seen else (row.seen, here)
+
+
+def take_over(running: Running, watch: Watch) -> tuple[str, ...]:
     """Give back to the queue what runs on workers that are gone; only the oldest worker alive does it."""
     with running.office.reading() as session:
-        workers = [worker.id for worker in alive(session, now, running.office.settings.limits.silent_seconds)]
+        workers = watch.living(session)
     if not workers or workers[0] != running.executor:
         return ()
     pending = running.client.list_workflows(status="PENDING", queue_name=QUEUE, load_input=False, load_output=False)

@@ -29,6 +29,10 @@ QUEUE: Final = "jobs"
 NOBODY: Final = "nobody"
 """The partition of jobs that belong to no team and no campaign."""
 
+BY_STATUS: Final = "CREATE INDEX IF NOT EXISTS ix_jobs_by_status ON workflow_status (queue_name, status, created_at)"
+"""For SQLite: the package's own indexes hold some states each, and SQLite takes them only where the question says
+which state is meant. Without this one, looking for jobs at work reads all that ever were."""
+
 _clients: WeakKeyDictionary[Database, DBOSClient] = WeakKeyDictionary()
 _ready: WeakSet[Database] = WeakSet()
 """Databases known to have the tables of the jobs."""
@@ -81,6 +85,9 @@ def prepare(url: str) -> None:
     engine = jobs_engine(url)
     try:
         _system(engine).run_migrations()
+        if engine.dialect.name == "sqlite":
+            with engine.begin() as connection:
+                connection.exec_driver_sql(BY_STATUS)
     finally:
         engine.dispose()
 
@@ -95,6 +102,7 @@ def _make_tables(session: Session, office: Office) -> None:
         system = _system(office.database.engine)
         system.engine = _Joined(session.connection())  # type: ignore[assignment]
         system.run_migrations()
+        session.connection().exec_driver_sql(BY_STATUS)
     _ready.add(office.database)
 
 

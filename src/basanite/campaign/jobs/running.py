@@ -27,9 +27,9 @@ from basanite.campaign.store.files import Files
 from basanite.harness.sandbox.box import Box, Ended, Limits
 from basanite.harness.sandbox.running import NoSandboxError, capability, run_boxed, run_open
 
-Work = Literal["validate", "score", "examine", "compare", "summaries"]
-"""`examine` validates and, if there is nothing wrong, scores: the submission is read once. `summaries` prepares what
-judges see."""
+Work = Literal["validate", "score", "examine", "compare", "summaries", "rank"]
+"""`examine` validates and, if there is nothing wrong, scores: the submission is read once. `summaries` and `rank`
+prepare what judges see."""
 PYTHON: Final = os.path.abspath(sys.executable)  # noqa: PTH100 (links stay: they lead into the virtual environment)
 COMMAND: Final = (PYTHON, "-I", "-m", "basanite.campaign.jobs.child")
 ONE_THREAD: Final = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
@@ -125,7 +125,7 @@ def carried_out(office: Office, order: Order) -> Iterator[Outcome]:
     scratch.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=scratch, ignore_cleanup_errors=True) as name:
         folder = Path(name)
-        boxed = box_holds(office, sealed=order.sealed)
+        boxed = office.run is not None or box_holds(office, sealed=order.sealed)
         _lay_out(office, order, folder, boxed=boxed)
         outcome = Outcome(_run(office, folder, boxed=boxed), folder / "out")
         if not outcome.good:
@@ -155,7 +155,7 @@ def _run(office: Office, folder: Path, *, boxed: bool) -> Ended:
         reads=interpreter(),
         limits=Limits(seconds=limits.seconds, memory=limits.memory, output=limits.output),
     )
-    return (run_boxed if boxed else run_open)(box, environment=ONE_THREAD)
+    return (office.run or (run_boxed if boxed else run_open))(box, environment=ONE_THREAD)
 
 
 def interpreter() -> tuple[Path, ...]:

@@ -10,6 +10,7 @@ an invalid one costs); ours, if the child crashes, cannot start, or goes over a 
 
 from __future__ import annotations
 
+import errno
 import json
 import logging
 import time
@@ -47,6 +48,8 @@ OVERTAKEN: Final = "overtaken"
 """What a run comes to whose reference was replaced before its result could be adopted."""
 UNUSABLE: Final = "the reference or the settings of this window cannot be used"
 LONGEST_PAUSE: Final = 60.0
+NO_ROOM: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""What a full disk, a full share of it, or a process that may write nothing says."""
 log = logging.getLogger("basanite.jobs")
 
 
@@ -148,7 +151,9 @@ def _tried(office: Office, begun: Try, work: Callable[[Office, Try, Material], S
         fault = "no limited process could be made"
     except Exception as error:
         log.exception("submission %s: a run of a stage failed", begun.submission.id)
-        fault = _words(error)
+        fault, room = _words(error), getattr(error, "errno", None) not in NO_ROOM
+        _note(office, begun.submission.id, fault, counts=room)
+        return None
     _note(office, begun.submission.id, fault)
     return None
 
@@ -160,11 +165,13 @@ def _words(error: Exception) -> str:
     return "the database was not there" if isinstance(error, SQLAlchemyError) else "a mistake in the server"
 
 
-def _note(office: Office, submission_id: str, fault: str) -> None:
+def _note(office: Office, submission_id: str, fault: str, *, counts: bool = True) -> None:
+    """Write down what went wrong; a disk without room says nothing about the submission, so it costs no try."""
     with office.writing() as session:
         row = locked(session, submission_id)
         if row.state not in FINAL:
             row.fault = fault
+            row.tries -= int(not counts)
 
 
 def _validated(office: Office, begun: Try, used: Material) -> dict[str, Any]:

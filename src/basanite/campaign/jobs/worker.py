@@ -11,14 +11,16 @@ import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
+from pathlib import Path
 from typing import Final
 
 from basanite.campaign.jobs import pulse
 from basanite.campaign.jobs.engine import Running, launched
 from basanite.campaign.jobs.queue import client
-from basanite.campaign.office import Office, utc_now
+from basanite.campaign.office import Office
+from basanite.harness.sandbox.places import clear_left_behind
 
 Duty = Callable[[Office], object]
 DUTIES: Final = "basanite.campaign.duties"
@@ -39,7 +41,7 @@ def run(office: Office, stop: threading.Event, duties: Sequence[Duty] | None = N
 def running(office: Office, duties: Sequence[Duty] | None = None) -> Iterator[Running]:
     """Work beside the block, and stop in good order at its end."""
     with launched(office, patience=PATIENCE) as engine:
-        pulse.begin(engine, utc_now())
+        pulse.begin(engine)
         rounds = [
             _Rounds("pulse", office.settings.limits.silent_seconds / pulse.BEATS, _Pulse(engine)),
             _Rounds("duties", office.settings.limits.duty_seconds, _Duties(engine, _known(duties))),
@@ -49,7 +51,7 @@ def running(office: Office, duties: Sequence[Duty] | None = None) -> Iterator[Ru
         finally:
             for one in rounds:
                 one.stop()
-            pulse.end(engine, utc_now())
+            pulse.end(engine)
 
 
 def until_idle(office: Office, seconds: float) -> int:
@@ -82,11 +84,11 @@ class _Pulse:
 
     def __init__(self, engine: Running) -> None:
         self.engine, self.suspected = engine, set[str]()
+        self.watch = pulse.Watch(engine.office.settings.limits.silent_seconds)
 
     def __call__(self) -> None:
-        now = utc_now()
-        pulse.beat(self.engine, now)
-        for job in pulse.take_over(self.engine, now):
+        pulse.beat(self.engine)
+        for job in pulse.take_over(self.engine, self.watch):
             log.warning("job %s was taken over from a worker that is gone", job)
         self.suspected = pulse.lost_here(self.engine, self.suspected)
 
@@ -126,9 +128,20 @@ class _Rounds:
 
 
 def sweep(office: Office) -> None:
-    """Throw away what children of killed workers left behind."""
-    scratch = office.settings.data / "scratch"
+    """Throw away what killed workers and servers left behind: folders of children, boxes, files that got no name."""
+    clear_left_behind()
     oldest = time.time() - 3600 * SCRATCH_HOURS - office.settings.limits.seconds
-    for folder in scratch.iterdir() if scratch.is_dir() else ():
-        if folder.stat().st_mtime < oldest:
-            shutil.rmtree(folder, ignore_errors=True)
+    for place in (office.settings.data / "scratch", office.files.folder / "fresh", office.sealed.folder / "fresh"):
+        for left in place.iterdir() if place.is_dir() else ():
+            _throw_away(left, oldest)
+
+
+def _throw_away(left: Path, oldest: float) -> None:
+    """Unless it was changed of late, or somebody else was quicker."""
+    with suppress(FileNotFoundError):
+        if left.lstat().st_mtime >= oldest:
+            return
+        if left.is_dir() and not left.is_symlink():
+            shutil.rmtree(left, ignore_errors=True)
+        else:
+            left.unlink()

@@ -27,7 +27,7 @@ from basanite.campaign.keeping.stream import note
 from basanite.campaign.office import Office
 from basanite.campaign.sealing import Lock, seal, sealed_size
 from basanite.campaign.store import events
-from basanite.campaign.store.database import make_engine
+from basanite.campaign.store.database import make_engine, take_time
 from basanite.campaign.store.files import Files
 from basanite.campaign.store.vault import Vault
 from basanite.errors import BasaniteError
@@ -94,6 +94,7 @@ def snapshot(office: Office) -> Iterator[Connection]:
     engine = office.database.engine.execution_options(isolation_level="REPEATABLE READ")
     with engine.connect() as connection:
         connection.exec_driver_sql("SET TRANSACTION READ ONLY")
+        take_time(connection)
         yield connection
         connection.rollback()
 

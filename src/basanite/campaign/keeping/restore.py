@@ -22,11 +22,11 @@ from basanite.campaign.keeping.backup import FORMAT, BackupError, Saved, referen
 from basanite.campaign.keeping.content import is_digest, spoken_of
 from basanite.campaign.keeping.rows import TABLES, insert, parsed
 from basanite.campaign.keeping.stream import Reader
-from basanite.campaign.office import lock_of_references
+from basanite.campaign.office import bucket, lock_of_references
 from basanite.campaign.sealing import Lock, SealedError, unseal
-from basanite.campaign.settings import Settings
+from basanite.campaign.settings import Settings, Storage
 from basanite.campaign.store import events
-from basanite.campaign.store.database import make_engine
+from basanite.campaign.store.database import make_engine, take_time
 from basanite.campaign.store.files import Files
 from basanite.campaign.store.migrating import upgrade_within
 from basanite.campaign.store.vault import Vault
@@ -55,6 +55,7 @@ def restore(backup: Path, lock: Lock, settings: Settings, vault: tuple[Path, Loc
         with _database(settings, fresh) as connection:
             stores = _stores(fresh, settings, fresh_vault)
             saved = _Incoming(reader, connection, stores, fresh_vault).all()
+            _send(fresh, settings.storage)
             if settings.database:  # rows are kept only if the files have their place
                 _move(fresh, settings)
         if not settings.database:
@@ -102,6 +103,7 @@ def _database(settings: Settings, fresh: Path) -> Iterator[Connection]:
     engine = make_engine(own)
     try:
         with engine.connect().execution_options(writes=True) as connection, connection.begin():
+            take_time(connection)
             yield connection
     finally:
         engine.dispose()
@@ -133,6 +135,14 @@ def _stores(folder: Path, settings: Settings, vault: Vault | None) -> dict[str, 
     """Where files go: references that were encrypted on disk, or are to be here, are so again (P-12)."""
     lock = lock_of_references(settings, vault) if vault else None
     return {"files": Files(folder / "files"), "sealed": Files(folder / "sealed", lock)}
+
+
+def _send(fresh: Path, storage: Storage) -> None:
+    """Put the files into their buckets, where there are buckets: once all of them are known to be right (P-15)."""
+    for name in ("files", "sealed"):
+        if (remote := bucket(storage, getattr(storage, name))) is not None:
+            for path in sorted((fresh / name).glob("??/*")):
+                remote.put(f"{path.parent.name}/{path.name}", path)
 
 
 def _checked(head: dict[str, Any], wanted: str) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from basanite import __version__
-from basanite.campaign.keeping.publishing.gathering import BoardPage, Gathered, gather
+from basanite.campaign.keeping.publishing.gathering import BoardPage, Departure, Gathered, gather
 from basanite.campaign.keeping.publishing.tables import board_table
 from basanite.campaign.model.viewer import VISITOR, Viewer
 from basanite.campaign.office import Office
@@ -122,7 +122,7 @@ def _deviations(found: Gathered) -> Figure:
     rows = [
         (
             f"{one.at:%Y-%m-%d %H:%M}",
-            one.window,
+            _where(found, one),
             "; ".join(one.changes),
             one.reason,
             "yes" if one.results_known else "no",
@@ -132,16 +132,27 @@ def _deviations(found: Gathered) -> Figure:
     return Table("Deviations", ("At (UTC)", "Window", "Changed", "Reason", "Results known"), rows)
 
 
+def _where(found: Gathered, one: Departure) -> str:
+    """The window, and the panel of judges if its scheme was changed."""
+    return ", ".join(filter(None, (_titled(found, one.window), f"panel {one.panel}" if one.panel else "")))
+
+
 def _descriptions(found: Gathered) -> Iterator[Figure]:
     names = list(dict.fromkeys(name for one in found.systems for name in one.description))
     if not names:
         return
     rows = [
-        (one.name, one.window, one.task, *(str(one.description.get(name, "")) for name in names))
+        (one.name, _titled(found, one.window), one.task, *(str(one.description.get(name, "")) for name in names))
         for one in found.systems
         if one.description
     ]
-    yield Table("Descriptions", ("System", "Window", "Task", *names), rows)
+    heads = ("Description" if name == "text" else name for name in names)
+    yield Table("Descriptions", ("System", "Window", "Task", *heads), rows)
+
+
+def _titled(found: Gathered, window: str) -> str:
+    """What a window is called: nobody reads its id."""
+    return next((one.title for one in found.campaign.windows if one.id == window), window)
 
 
 def _inside(session: Session, campaign_id: str, found: Gathered) -> Iterator[Section]:

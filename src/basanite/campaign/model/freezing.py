@@ -77,14 +77,14 @@ def departures(old: Campaign, new: Campaign, window: str) -> tuple[Change, ...]:
     return tuple(_different(before, frozen(new, new.window(window)), ""))
 
 
-def changes(old: Campaign, new: Campaign) -> tuple[Change, ...]:
-    """Every difference between two plans, by where it stands."""
+def changes(old: object, new: object) -> tuple[Change, ...]:
+    """Every difference between two plans, or two schemes of judging, by where it stands."""
     return tuple(_different(_by_id(old), _by_id(new), ""))
 
 
-def _by_id(campaign: Campaign) -> dict[str, Any]:
-    """A campaign in plain values, with its tables by their ids, so that a row put in between moves nothing."""
-    content: dict[str, Any] = plain(campaign)
+def _by_id(whole: object) -> dict[str, Any]:
+    """A plan in plain values, with its tables by their ids, so that a row put in between moves nothing."""
+    content: dict[str, Any] = plain(whole)
     return {name: _keyed(value) for name, value in content.items()}
 
 

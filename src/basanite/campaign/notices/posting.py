@@ -77,7 +77,7 @@ def _taken(office: Office, message_id: str) -> bool:
     """Whether this message is ours now: whoever moves its next try on first has it."""
     now = office.clock()
     with office.writing() as session:
-        message = session.get(Message, message_id, with_for_update=True)
+        message = session.get(Message, message_id, with_for_update=True, populate_existing=True)
         if message is None or message.state != "waiting" or message.due > now:
             return False
         message.tries += 1

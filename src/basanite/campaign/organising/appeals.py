@@ -54,7 +54,8 @@ def open_appeal(
     check_running(session, office, campaign_id, window)
     _check_text(text)
     _check_own(session, team_id, window, submission_id)
-    session.get_one(CampaignRow, campaign_id, with_for_update=True)  # numbers are given out one after the other
+    # numbers are given out one after the other
+    session.get_one(CampaignRow, campaign_id, with_for_update=True, populate_existing=True)
     newest = session.scalar(select(func.max(Appeal.number)).where(Appeal.campaign_id == campaign_id))
     row = Appeal(
         campaign_id=campaign_id,
@@ -145,7 +146,7 @@ def check_running(session: Session, office: Office, campaign_id: str, window: st
 
 def find(session: Session, appeal_id: str) -> Appeal:
     """The appeal of an id, locked for whoever decides it."""
-    appeal = session.get(Appeal, appeal_id, with_for_update=True)
+    appeal = session.get(Appeal, appeal_id, with_for_update=True, populate_existing=True)
     if appeal is None:
         raise missing("appeal")
     return appeal

@@ -71,7 +71,7 @@ def of_campaign(session: Session, campaign_id: str) -> tuple[Approval, ...]:
 
 def find(session: Session, approval_id: str) -> Approval:
     """The act of an id, locked for whoever decides about it."""
-    approval = session.get(Approval, approval_id, with_for_update=True)
+    approval = session.get(Approval, approval_id, with_for_update=True, populate_existing=True)
     if approval is None:
         raise missing("act that waits for a second person")
     return approval

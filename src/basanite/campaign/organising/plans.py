@@ -23,7 +23,7 @@ from basanite.campaign.notices.sending import tell
 from basanite.campaign.office import SYSTEM, Actor, Office
 from basanite.campaign.people.roles import require_organiser
 from basanite.campaign.store import events
-from basanite.campaign.store.plans import InForce, in_force, parsed
+from basanite.campaign.store.plans import InForce, named, parsed
 from basanite.campaign.store.tables import (
     CampaignRow,
     Deviation,
@@ -58,12 +58,10 @@ def add_campaign(session: Session, office: Office, actor: Actor, text: str) -> C
 
 def current(session: Session, slug_or_id: str) -> Plan:
     """The campaign of this slug or id, in its newest version."""
-    row = session.scalar(
-        select(CampaignRow).where((CampaignRow.slug == slug_or_id) | (CampaignRow.id == slug_or_id)).limit(1)
-    )
-    if row is None:
+    plan = named(session, slug_or_id)
+    if plan is None:
         raise refused("P-7", f"there is no campaign {slug_or_id!r}", "see which there are", status=404)
-    return in_force(session, row.id)
+    return plan
 
 
 def newest_version(session: Session, campaign_id: str) -> PlanVersion:
@@ -147,7 +145,7 @@ def now(office: Office, row: CampaignRow) -> datetime:
 def locked(session: Session, campaign: str) -> Plan:
     """The plan that holds, with the campaign's row locked until this transaction ends."""
     plan = current(session, campaign)
-    session.get_one(CampaignRow, plan.row.id, with_for_update=True)
+    session.get_one(CampaignRow, plan.row.id, with_for_update=True, populate_existing=True)
     return current(session, plan.row.id)
 
 

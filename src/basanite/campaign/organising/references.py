@@ -145,7 +145,7 @@ def add(
 
 def open_task(session: Session, office: Office, actor: Actor, reference_id: str, *, seconded_by: str) -> Reference:
     """Let the first version of a place hold, now that a second person agrees (X-4)."""
-    row = session.get(Reference, reference_id, with_for_update=True)
+    row = session.get(Reference, reference_id, with_for_update=True, populate_existing=True)
     if row is None:
         raise missing("reference")
     if row.state != "proposed" or active(session, row.campaign_id, row.task, row.language, row.queryset, row.dataset):

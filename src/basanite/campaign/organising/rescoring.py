@@ -75,7 +75,7 @@ def settle(session: Session, batch: Batch) -> bool:
 
 def find(session: Session, batch_id: str) -> Batch:
     """The batch of an id, locked for whoever decides about it."""
-    batch = session.get(Batch, batch_id, with_for_update=True)
+    batch = session.get(Batch, batch_id, with_for_update=True, populate_existing=True)
     if batch is None:
         raise refused("P-7", f"there is no re-scoring {batch_id}", "list them", status=404)
     return batch

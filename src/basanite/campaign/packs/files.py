@@ -15,6 +15,7 @@ from basanite.campaign.model.refusals import refused
 from basanite.campaign.office import Actor, Office
 from basanite.campaign.sealing import Lock, seal
 from basanite.campaign.store import events
+from basanite.campaign.store.database import take_time
 from basanite.campaign.store.files import PIECE, Stored
 from basanite.campaign.store.tables import PackFile
 from basanite.formats.bounded import check_regular
@@ -55,6 +56,7 @@ def add_file(
     _check(session, campaign_id, pack, name)
     check_regular(path)
     plain = _Hashed(path)
+    take_time(session.connection())  # a pack may have many gigabytes
     stored = office.files.put(seal(plain, _lock(office, campaign_id, pack.id)) if pack.key_at else plain)
     row = _row(office, actor, campaign_id, pack, name, stored, plain)
     session.add(row)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any, cast
 
-from sqlalchemy import select
+from sqlalchemy import bindparam, or_, select
 from sqlalchemy.orm import Session
 
 from basanite.campaign.model.refusals import RefusedError, missing
@@ -68,6 +68,38 @@ def scheme_of(panel: Panel) -> Scheme:
 def digest_of(text: str) -> str:
     """What a scheme or a text is known by."""
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+_PLACE = (
+    select(Panel, Seat)
+    .join(Seat, Seat.panel_id == Panel.id)
+    .where(Panel.id == bindparam("panel"), Seat.person_id == bindparam("person"))
+)
+_LOCKED_PLACE = _PLACE.with_for_update(of=Seat).execution_options(populate_existing=True)
+_NAMED_PLACE = select(Seat.panel_id).join(Panel, Panel.id == Seat.panel_id)
+_NAMED_PLACE = _NAMED_PLACE.where(
+    Panel.campaign_id == bindparam("campaign"),
+    or_(Panel.name == bindparam("name"), Panel.id == bindparam("name")),
+    Seat.person_id == bindparam("person"),
+)
+"""Asked at every click of every judge, and so built once."""
+
+
+def place(session: Session, panel_id: str, person_id: str, *, lock: bool = False) -> tuple[Panel, Seat]:
+    """A panel with a judge's seat on it; locked until this transaction ends, two tabs come one after the other."""
+    found = session.execute(_LOCKED_PLACE if lock else _PLACE, {"panel": panel_id, "person": person_id}).first()
+    if found is None:
+        raise missing("panel")
+    return found[0], found[1]
+
+
+def panel_of_judge(session: Session, campaign_id: str, name_or_id: str, person_id: str) -> str:
+    """The id of a panel on which somebody has a seat; any other is not there (X-4)."""
+    given = {"campaign": campaign_id, "name": name_or_id, "person": person_id}
+    found = session.scalars(_NAMED_PLACE, given).first()
+    if found is None:
+        raise missing("panel")
+    return found
 
 
 def find_seat(session: Session, panel_id: str, person_id: str) -> Seat:

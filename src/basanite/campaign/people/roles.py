@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import ColumnElement, or_, select
+from sqlalchemy import ColumnElement, and_, bindparam, or_, select
 from sqlalchemy.orm import Session
 
 from basanite.campaign.model.refusals import refused
@@ -26,26 +27,20 @@ MACHINE = frozenset({"command", "system"})
 
 def viewer(session: Session, campaign_id: str | None, person_id: str | None) -> Viewer:
     """A person as seen from one campaign: roles and team of this moment; a stranger is a visitor."""
-    person = None if person_id is None else session.get(Person, person_id)
-    if person is None or person.erased is not None:
+    given = {"campaign": campaign_id, "person": person_id}
+    found = [] if person_id is None else session.execute(_ROLES, given).all()
+    if person_id is None or not found:
         return VISITOR
-    roles = frozenset(session.scalars(select(Grant.role).where(*_in_force(campaign_id), Grant.person_id == person.id)))
-    membership = membership_of(session, campaign_id, person.id)
+    roles = frozenset(role for (role,) in found if role is not None)
+    membership = session.execute(_TEAM, given).first()
     if membership is None:
-        return Viewer(person.id, roles, campaign=campaign_id)
-    return Viewer(person.id, roles, membership.team_id, membership.role == "pi", campaign_id)
+        return Viewer(person_id, roles, campaign=campaign_id)
+    return Viewer(person_id, roles, membership.team_id, membership.role == "pi", campaign_id)
 
 
 def membership_of(session: Session, campaign_id: str | None, person_id: str) -> Membership | None:
     """The membership that a person has in this campaign, if any."""
-    query = select(Membership).join(Team, Team.id == Membership.team_id)
-    found = query.where(
-        Team.campaign_id == campaign_id,
-        Team.state == "active",
-        Membership.person_id == person_id,
-        Membership.state == "active",
-    )
-    return session.scalars(found).first()
+    return session.scalars(_MEMBERSHIP, {"campaign": campaign_id, "person": person_id}).first()
 
 
 def holders(session: Session, campaign_id: str | None, roles: Iterable[str]) -> tuple[str, ...]:
@@ -110,8 +105,24 @@ def end_grant(session: Session, held: Grant, by: str, at: datetime) -> None:
     events.record(session, "role.revoked", at=at, actor=by, subject=held.id, campaign_id=held.campaign_id, data=data)
 
 
-def _in_force(campaign_id: str | None) -> tuple[ColumnElement[bool], ...]:
+def _in_force(campaign_id: Any) -> tuple[ColumnElement[bool], ...]:
     return Grant.ended.is_(None), or_(Grant.campaign_id == campaign_id, Grant.campaign_id.is_(None))
+
+
+_ROLES = (
+    select(Grant.role)
+    .select_from(Person)
+    .outerjoin(Grant, and_(Grant.person_id == Person.id, *_in_force(bindparam("campaign"))))
+    .where(Person.id == bindparam("person"), Person.erased.is_(None))
+)
+"""One row for each role of a person, or one without a role; asked at every call, and so built once."""
+_MEMBERSHIP = (
+    select(Membership)
+    .join(Team, Team.id == Membership.team_id)
+    .where(Team.campaign_id == bindparam("campaign"), Team.state == "active")
+    .where(Membership.person_id == bindparam("person"), Membership.state == "active")
+)
+_TEAM = _MEMBERSHIP.with_only_columns(Membership.team_id, Membership.role)
 
 
 def _held(session: Session, person_id: str, role: str, campaign_id: str | None) -> Grant | None:

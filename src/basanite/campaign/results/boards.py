@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import func, select
+from sqlalchemy import ColumnElement, exists, func, select
 from sqlalchemy.orm import Session
 
 from basanite.campaign.model.finals import CLOSED, FACTOR, final_result, has_final_value, open_sets
@@ -25,7 +25,7 @@ from basanite.campaign.model.stages import is_blind
 from basanite.campaign.model.standing import Run, compared
 from basanite.campaign.office import Office
 from basanite.campaign.organising import plans
-from basanite.campaign.results.adopted import adopted, content
+from basanite.campaign.results.adopted import MOST_AT_ONCE, adopted, content
 from basanite.campaign.results.comparisons import Order
 from basanite.campaign.results.facts import Desk, facts_of, teams
 from basanite.campaign.results.provenance import provenance
@@ -76,7 +76,7 @@ def seen(session: Session, at: Desk, subject: Subject) -> SeenBoard:
     listed = [run for run in field.shown if view.has_row(run)]
     metric = next((name for name in map(view.metric, listed) if name), "")
     ranking = _ranking(session, at.office, view, field, metric) if view.ranked else None
-    looks = _looks(session, at.campaign, window, subject) if listed else {}
+    looks = _looks(session, at.plan, window, subject, {run.team_id for run in listed})
     return SeenBoard(
         campaign=at.campaign.slug,
         window=window.id,
@@ -134,10 +134,9 @@ class _View:
 
 def field_of(session: Session, plan: plans.Plan, subject: Subject) -> Field:
     """Who is compared: one primary run of each team that counts; everybody else is counted with the reason."""
-    rows = {row.id: row for row in _runs(session, plan.row.id, subject) if row.state in ("scoring", "scored", "failed")}
+    rows = {row.id: row for row in _speaking(session, plan.row.id, subject)}
     runs = [_run(plan.campaign, row) for row in rows.values()]
-    teams_there = {run.team for run in runs if run.standing != "baseline"}
-    chosen = compared(runs, teams_there)
+    chosen = compared(runs, _teams_there(session, plan.row.id, subject))
     newest = {run.team: rows[run.id] for run in chosen.runs}
     return Field(tuple(newest.values()), tuple(rows[run.id] for run in chosen.baselines), chosen.left_out)
 
@@ -173,8 +172,16 @@ def orders_due(session: Session, office: Office) -> Iterator[Order]:
         plan = plans.current(session, campaign_id)
         due = set(session.scalars(select(Release.window).where(Release.campaign_id == campaign_id)))
         due |= {one.id for one in plan.campaign.windows if one.closes.utc <= plan.now(office.clock())}
-        for subject in (one for one in subjects(session, campaign_id) if one.window in due):
+        for subject in _comparable(session, campaign_id, due):
             yield from order_for(session, plan, subject)
+
+
+def _comparable(session: Session, campaign_id: str, windows: Iterable[str]) -> tuple[Subject, ...]:
+    """Every board of these windows on which there is a primary run; found without looking at all others."""
+    columns = (Submission.window, Submission.task, Submission.language, Submission.track)
+    here = Submission.campaign_id == campaign_id, Submission.window.in_(sorted(windows))
+    question = select(*columns).where(*here, Submission.type == "primary", Submission.state == "scored")
+    return tuple(Subject(*row) for row in session.execute(question.distinct().order_by(*columns)))
 
 
 def order_for(session: Session, plan: plans.Plan, subject: Subject) -> Iterator[Order]:
@@ -190,15 +197,37 @@ def order_for(session: Session, plan: plans.Plan, subject: Subject) -> Iterator[
     yield Order(key, plan.row.id, subject.window, PURPOSE, {**place, "systems": systems, "only": only})
 
 
-def _runs(session: Session, campaign_id: str, subject: Subject) -> Sequence[Submission]:
-    question = select(Submission).where(
+def _speaking(session: Session, campaign_id: str, subject: Subject) -> list[Submission]:
+    """The runs that can stand on a board, oldest first: primaries and baselines, which are few among all runs.
+
+    They are asked for one after the other, so that each question has an index of its own.
+    """
+    there = select(Submission).where(*_on_board(campaign_id, subject))
+    found = {
+        run.id: run
+        for speaks in (Submission.type == "primary", Submission.standing == "baseline")
+        for run in session.scalars(there.where(speaks))
+    }
+    return sorted(found.values(), key=lambda run: (run.received, run.id))
+
+
+def _teams_there(session: Session, campaign_id: str, subject: Subject) -> set[str]:
+    """The teams that have any run there but baselines; each is asked about one run, not all of its runs looked at."""
+    any_run = exists().where(
+        *_on_board(campaign_id, subject), Submission.team_id == Team.id, Submission.standing != "baseline"
+    )
+    return set(session.scalars(select(Team.id).where(Team.campaign_id == campaign_id, any_run)))
+
+
+def _on_board(campaign_id: str, subject: Subject) -> tuple[ColumnElement[bool], ...]:
+    return (
         Submission.campaign_id == campaign_id,
         Submission.window == subject.window,
         Submission.task == subject.task,
         Submission.language == subject.language,
         Submission.track == subject.track,
+        Submission.state.in_(("scoring", "scored", "failed")),
     )
-    return session.scalars(question.order_by(Submission.received, Submission.id)).all()
 
 
 def _held(session: Session, field: Field) -> dict[str, Result]:
@@ -258,18 +287,25 @@ def _order(row: BoardRow) -> tuple[Any, ...]:
     return (row.ranks is None, row.ranks or (0, 0), row.name)
 
 
-def _looks(session: Session, campaign: Campaign, window: Window, subject: Subject) -> dict[str, int]:
+def _looks(
+    session: Session, plan: plans.Plan, window: Window, subject: Subject, teams_listed: Iterable[str]
+) -> dict[str, int]:
     """How many results on these data each team had been shown before the window closed: one look for each (S-17)."""
     packs = set(window.dataset)
-    seen_in = [one.id for one in campaign.windows if not is_blind(one) and packs & set(one.dataset)]
+    seen_in = [one.id for one in plan.campaign.windows if not is_blind(one) and packs & set(one.dataset)]
     question = select(Submission.team_id, func.count()).where(
+        Submission.campaign_id == plan.row.id,
         Submission.window.in_(seen_in),
         Submission.task == subject.task,
         Submission.language == subject.language,
         Submission.state == "scored",
         Submission.received < window.closes.utc,
     )
-    return {row[0]: row[1] for row in session.execute(question.group_by(Submission.team_id))}
+    listed, found = sorted(teams_listed), dict[str, int]()
+    for start in range(0, len(listed), MOST_AT_ONCE):
+        some = question.where(Submission.team_id.in_(listed[start : start + MOST_AT_ONCE]))
+        found |= {row[0]: row[1] for row in session.execute(some.group_by(Submission.team_id))}
+    return found
 
 
 def _notes(campaign: Campaign, window: Window, ranked: bool) -> tuple[str, ...]:

@@ -17,15 +17,27 @@ SEED: Final = re.compile(r"\|seed:[^|]*")
 
 def provenance(session: Session, submission: Submission, result: Result) -> Provenance:
     """Plan version, settings with beta, version of the key and of the program behind a result."""
-    reference = session.get_one(Reference, result.reference_id)
-    plan = at_version(session, submission.campaign_id, result.plan_version)
+    plan, reference = _made_with(session, submission.campaign_id, result)
     return Provenance(
         plan_version=result.plan_version,
-        plan=plan.plan_version,
-        reference_version=reference.version,
+        plan=plan,
+        reference_version=reference,
         software=result.software,
         settings={name: value for name, value in result.settings.items() if name != "seed"},
     )
+
+
+def _made_with(session: Session, campaign_id: str, result: Result) -> tuple[str, int]:
+    """What the plan's file calls its version, and the version of the key.
+
+    Neither ever changes once there is a result, and most results of a page share both: a session asks once.
+    """
+    known: dict[tuple[object, ...], tuple[str, int]] = session.info.setdefault(__name__, {})
+    key = (campaign_id, result.plan_version, result.reference_id)
+    if key not in known:
+        plan = at_version(session, campaign_id, result.plan_version)
+        known[key] = plan.plan_version, session.get_one(Reference, result.reference_id).version
+    return known[key]
 
 
 def without_seed(data: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,14 +2,17 @@
 
 Checking a quota and then writing is only right if nobody writes in between. SQLite therefore begins writing
 transactions with BEGIN IMMEDIATE; on PostgreSQL the row that is counted by (a team, the head of the log) is locked.
+
+On PostgreSQL nobody waits for ever for a machine that is gone: both sides of a connection look after each other, and a
+transaction in which nothing happens is ended by the server, so that its locks are free again (P-8).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from threading import Lock
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.engine import make_url
@@ -24,6 +27,36 @@ PRAGMAS = (
     "recursive_triggers=ON",  # so that REPLACE cannot go around the guards on deleting
 )
 
+KEPT: Final = {"pool_size": 20, "max_overflow": 20}
+"""Connections that stay open, and those beyond them: together as many as calls run at once. By its own measure the
+package keeps five and lets no more than fifteen work, so that a crowd opens and closes a connection at every call."""
+GONE_SECONDS: Final = 25
+"""After this time without an answer the other side of a connection counts as gone, here and at the server."""
+SERVER_LIMITS: Final = {
+    "idle_in_transaction_session_timeout": "2min",  # a process that stands still keeps its locks no longer
+    "lock_timeout": f"{BUSY_MILLISECONDS}ms",  # as long as on SQLite: then whoever waits is told so
+    "statement_timeout": "10min",
+    "client_connection_check_interval": "10s",  # nobody computes for a machine that is gone
+    "tcp_keepalives_idle": "10",
+    "tcp_keepalives_interval": "5",
+    "tcp_keepalives_count": "3",
+    "tcp_user_timeout": f"{GONE_SECONDS}s",
+}
+"""What the server is asked to hold us to. Whoever writes `options=` into the address of the database says it all."""
+CONNECTING: Final[Mapping[str, Any]] = {
+    "connect_timeout": 10,
+    "keepalives": 1,
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 1000 * GONE_SECONDS,
+    "options": " ".join(f"-c {name}={value}" for name, value in SERVER_LIMITS.items()),
+}
+"""How this side of a connection notices that nobody is there; what stands in the address wins."""
+LOOKING: Final = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
+"""Who only reads sees one moment on PostgreSQL too, however many questions it asks; on SQLite that is always so."""
+UNHURRIED: Final = ("idle_in_transaction_session_timeout", "statement_timeout")
+
 
 class Database:
     """One database: hands out sessions that read, and sessions that write all or nothing."""
@@ -31,6 +64,7 @@ class Database:
     def __init__(self, url: str) -> None:
         self.url = url
         self.engine = make_engine(url)
+        self._looking = self.engine if self.is_sqlite else self.engine.execution_options(**LOOKING)
         self._queue = Lock()
 
     @property
@@ -41,7 +75,7 @@ class Database:
     @contextmanager
     def reading(self) -> Iterator[Session]:
         """A session that sees one state of the database and changes nothing."""
-        with Session(self.engine, expire_on_commit=False) as session:
+        with Session(self._looking, expire_on_commit=False) as session:
             yield session  # closing ends the transaction and leaves what was read readable
 
     @contextmanager
@@ -75,12 +109,21 @@ class Database:
 
 def make_engine(url: str) -> Engine:
     """An engine with the settings that correctness and speed need."""
-    if make_url(url).get_backend_name() != "sqlite":
-        return create_engine(url, pool_pre_ping=True)
-    engine = create_engine(url, connect_args={"check_same_thread": False, "isolation_level": None})
+    address = make_url(url)
+    if address.get_backend_name() != "sqlite":
+        said = {name: value for name, value in CONNECTING.items() if name not in address.query}
+        return create_engine(url, pool_pre_ping=True, connect_args=said, **KEPT)
+    engine = create_engine(url, connect_args={"check_same_thread": False, "isolation_level": None}, **KEPT)
     event.listen(engine, "connect", _prepare)
     event.listen(engine, "begin", _begin)
     return engine
+
+
+def take_time(connection: Connection) -> None:
+    """Let this transaction last: a backup stands still in it while files are copied, and holds nobody's rows."""
+    if connection.dialect.name == "postgresql":
+        for limit in UNHURRIED:
+            connection.exec_driver_sql(f"SET LOCAL {limit} = 0")
 
 
 def _prepare(connection: Any, record: Any) -> None:

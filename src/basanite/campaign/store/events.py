@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import func, select, text
+from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
 from basanite.campaign.store.tables import Event
@@ -16,6 +16,10 @@ from basanite.campaign.store.tables import Event
 BEGINNING = "0" * 64
 LOCK = 0x62617361
 """The advisory lock of the log's head on PostgreSQL; on SQLite a writer is alone anyway."""
+
+
+_HEAD = select(Event.sequence, Event.digest).order_by(Event.sequence.desc()).limit(1)
+"""Asked at every event, and so built once."""
 
 
 def record(
@@ -43,8 +47,7 @@ def record(
 
 def head(session: Session) -> tuple[int, str]:
     """The number and the digest of the newest event."""
-    newest = select(func.max(Event.sequence)).scalar_subquery()
-    row = session.execute(select(Event.sequence, Event.digest).where(Event.sequence == newest)).first()
+    row = session.execute(_HEAD).first()
     return (row[0], row[1]) if row else (0, BEGINNING)
 
 

@@ -22,6 +22,7 @@ from typing import BinaryIO, Protocol
 from basanite.campaign.model.refusals import RefusedError, refused
 from basanite.campaign.sealing import LONGEST_HEAD, TAG, Lock, seal, unseal
 from basanite.campaign.sealing import PIECE as SEALED_PIECE
+from basanite.campaign.store.copies import Copies
 
 PIECE = 2**20
 SEALED = ".sealed"
@@ -60,8 +61,11 @@ class Remote(Protocol):
 class Files:
     """A folder of files by content. References lie in one of their own (`sealed/`), read by workers only (P-12)."""
 
-    def __init__(self, folder: Path, lock: Lock | None = None, remote: Remote | None = None) -> None:
+    def __init__(
+        self, folder: Path, lock: Lock | None = None, remote: Remote | None = None, *, copies: int = 0
+    ) -> None:
         self.folder, self.lock, self.remote = folder, lock, remote
+        self.copies = Copies(folder, copies, lambda path: remote is not None and remote.has(_short(path)))
 
     def local(self, digest: str) -> Path:
         """Where the plain content lies on this machine, fetched if need be; not for files that may be encrypted."""
@@ -174,17 +178,26 @@ class Files:
             return self.take(path)
         return stored
 
+    def send(self, path: Path, stored: Stored) -> None:
+        """Keep a file in the object store, if there is one, ahead of the transaction that needs it: sending takes long.
+
+        Meanwhile nobody waits for locks. If the transaction is refused, content stays there that nothing speaks of.
+        """
+        if self.remote is not None:
+            self.keep(path, stored)
+
     def _fetch(self, digest: str) -> None:
         """Bring the content to this machine, as it lies in the object store."""
-        if self.remote is None or self._is_here(digest):
+        if self.remote is None or self.copies.use(*(places := (self.path(digest), self._sealed(digest)))):
             return
-        for target in (self.path(digest), self._sealed(digest)):
+        for target in places:
             with suppress(FileNotFoundError), self._fresh() as (file, fresh):
                 for piece in self.remote.get(_short(target)):
                     file.write(piece)
                 file.flush()
                 os.fsync(file.fileno())
                 self._link(fresh, target)
+                self.copies.look_after()
                 return
 
     def _is_here(self, digest: str) -> bool:
@@ -213,9 +226,13 @@ class Files:
         if self.has(stored.digest):
             return
         target = self.path(stored.digest) if self.lock is None else self._sealed(stored.digest)
-        if self.remote is not None:
-            self.remote.put(_short(target), fresh)
+        if self.remote is None:
+            self._link(fresh, target)
+            return
+        self.remote.put(_short(target), fresh)
         self._link(fresh, target)
+        if self.copies.use(target):
+            self.copies.look_after()
 
     def _link(self, fresh: Path, target: Path) -> None:
         """Put a finished file at its place; the folder is synced too, so that the name outlives a power cut."""

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from alembic import command
 from alembic.autogenerate import compare_metadata
@@ -19,8 +20,9 @@ from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, text
+from sqlalchemy.exc import OperationalError
 
-from basanite.campaign.store.database import Database
+from basanite.campaign.store.database import Database, take_time
 from basanite.campaign.store.tables import Base
 from basanite.errors import BasaniteError
 
@@ -28,15 +30,44 @@ FOLDER = Path(__file__).parent / "migrations"
 LOCK = 0x62617362
 """The advisory lock of whoever changes the schema on PostgreSQL; on SQLite a writer is alone anyway."""
 
+TABLE_SECONDS: Final = 2
+"""How long a change waits for a table at a time: meanwhile everybody else who wants the table waits behind it."""
+ATTEMPTS: Final = 60
+PAUSE_SECONDS: Final = 1.0
+"""Between two attempts the others go on with their work."""
+LOCK_NOT_AVAILABLE: Final = "55P03"
+
 
 class SchemaError(BasaniteError):
     """The database has another version of the schema than this program."""
 
 
 def upgrade(database: Database, revision: str = "head") -> None:
-    """Bring a database up to date, an empty one included; several processes may call it at once."""
-    with _alone(database) as config:
-        command.upgrade(config, revision)
+    """Bring a database up to date, an empty one included; several processes may call it at once, and others work on it.
+
+    One that a newer program has brought further is refused: this program would not know what it must keep.
+    """
+    refuse_newer(database)
+    for attempt in range(1, ATTEMPTS + 1):
+        try:
+            with _alone(database) as config:
+                command.upgrade(config, revision)
+        except OperationalError as error:
+            _let_others_on(error, attempt)
+        else:
+            return
+
+
+def _let_others_on(error: OperationalError, attempt: int) -> None:
+    """Pause, if somebody held a table for long; anything else is raised."""
+    if getattr(error.orig, "sqlstate", "") != LOCK_NOT_AVAILABLE:
+        raise error
+    if attempt == ATTEMPTS:
+        raise SchemaError(
+            "The schema cannot be changed: somebody holds a table in a transaction that does not end. Stop what works "
+            "on the database (a backup?), and start this again."
+        ) from error
+    time.sleep(PAUSE_SECONDS)
 
 
 def upgrade_within(connection: Connection, revision: str = "head") -> None:
@@ -72,14 +103,23 @@ def newest() -> str:
 
 def require(database: Database) -> None:
     """Refuse to work on a database of another version, with the cure."""
+    refuse_newer(database)
     found = version(database)
-    if found == newest():
-        return
-    known = found is None or found in {one.revision for one in ScriptDirectory(str(FOLDER)).walk_revisions()}
-    cure = "Run `basanite admin upgrade`" if known else "Update Basanite: the database is of a newer version"
-    raise SchemaError(
-        f"The database has version {found or 'none'} of the schema, this program needs {newest()}. {cure}."
-    )
+    if found != newest():
+        raise SchemaError(
+            f"The database has version {found or 'none'} of the schema, this program needs {newest()}. Back it up, "
+            "then start `basanite serve` of this version once."
+        )
+
+
+def refuse_newer(database: Database) -> None:
+    """Refuse a database that a newer program has brought further than this one knows."""
+    found = version(database)
+    if found is not None and found not in {one.revision for one in ScriptDirectory(str(FOLDER)).walk_revisions()}:
+        raise SchemaError(
+            f"The database has version {found} of the schema, this program knows versions up to {newest()}. Update "
+            "Basanite: the database is of a newer version."
+        )
 
 
 def check(database: Database) -> list[Any]:
@@ -110,7 +150,10 @@ def _alone(database: Database) -> Iterator[Config]:
     """Be the only one who changes the schema, in one transaction: all of it is kept, or nothing."""
     with database.engine.connect().execution_options(writes=True) as connection, connection.begin():
         if connection.dialect.name == "postgresql":
+            take_time(connection)
+            connection.execute(text("SET LOCAL lock_timeout = 0"))
             connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": LOCK})
+            connection.execute(text(f"SET LOCAL lock_timeout = '{TABLE_SECONDS}s'"))
         yield _config(connection)
 
 

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import NamedTuple
 
-from sqlalchemy import select
+from sqlalchemy import bindparam, or_, select
 from sqlalchemy.orm import Session
 
 from basanite.campaign.model.plan import Campaign
@@ -25,6 +25,22 @@ class InForce(NamedTuple):
     def now(self, moment: datetime) -> datetime:
         """The time in this campaign: that of the clock, unless the season is played at another time."""
         return moment + timedelta(seconds=self.row.clock_offset)
+
+
+_NAMED = (
+    select(CampaignRow, PlanVersion.text, PlanVersion.version)
+    .join(PlanVersion, PlanVersion.campaign_id == CampaignRow.id)
+    .where(or_(CampaignRow.slug == bindparam("name"), CampaignRow.id == bindparam("name")))
+    .order_by(PlanVersion.version.desc())
+    .limit(1)
+)
+"""Asked at every call that names a campaign, and so built once."""
+
+
+def named(session: Session, slug_or_id: str) -> InForce | None:
+    """The newest version of the campaign of this slug or id, if there is one."""
+    found = session.execute(_NAMED, {"name": slug_or_id}).first()
+    return None if found is None else InForce(found[0], parsed(found.text), found.version)
 
 
 def in_force(session: Session, campaign_id: str) -> InForce:

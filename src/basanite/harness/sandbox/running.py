@@ -19,6 +19,7 @@ from typing import Any, Final
 
 from basanite.errors import BasaniteError
 from basanite.harness.sandbox.box import Box, Cause, Ended, Limits, Mode
+from basanite.harness.sandbox.places import clear_left_behind, held_folder
 
 PACKAGE: Final = str(Path(__file__).resolve().parents[3])
 START: Final = (
@@ -53,6 +54,7 @@ def capability() -> Capability:
     """Close a box once and try its walls from inside; only what was seen to hold is relied on."""
     if sys.platform != "linux":
         return Capability("", f"boxes need Linux, and this is {sys.platform}")
+    clear_left_behind()
     reasons = []
     for mode in ("root", "user") if os.geteuid() == 0 else ("user",):
         fault = _tried(mode)
@@ -92,16 +94,15 @@ def run_open(box: Box, *, environment: Mapping[str, str] | None = None) -> Ended
 
     It still gets a fresh process, an empty environment, a temporary home and limits on time and printing.
     """
-    with tempfile.TemporaryDirectory(prefix="basanite-open-") as name:
-        work = Path(name)
+    with held_folder("basanite-open-") as work:
         (work / "in").symlink_to(box.given.resolve())
         (work / "out").mkdir()
         shutil.copytree(box.state, work / "state")
         place = Path(box.command[0])
         program = str(box.system.resolve() / place) if "/" in box.command[0] else box.command[0]
-        given = {"PATH": "/usr/bin:/bin", "HOME": name, "LC_ALL": "C.UTF-8", **(environment or {})}
+        given = {"PATH": "/usr/bin:/bin", "HOME": str(work), "LC_ALL": "C.UTF-8", **(environment or {})}
         command = [program, *box.command[1:]]
-        ended = _watched(command, Limits(**vars(box.limits)), cwd=name, env=given, grace=0)
+        ended = _watched(command, Limits(**vars(box.limits)), cwd=work, env=given, grace=0)
         if ended.good:
             _take(work, box)
     return ended
@@ -117,13 +118,9 @@ def _take(work: Path, box: Box) -> None:
 
 
 def _launched(box: Box, mode: str, more: Mapping[str, Any]) -> Ended:
-    with (
-        tempfile.TemporaryDirectory(prefix="basanite-box-") as name,
-        TemporaryFile() as told,
-        TemporaryFile() as report,
-    ):
-        Path(name).chmod(0o755)
-        told.write(json.dumps({**box.plain(), **more, "mode": mode, "stage": str(Path(name).resolve())}).encode())
+    with held_folder("basanite-box-") as stage, TemporaryFile() as told, TemporaryFile() as report:
+        stage.chmod(0o755)
+        told.write(json.dumps({**box.plain(), **more, "mode": mode, "stage": str(stage.resolve())}).encode())
         told.seek(0)
         handles = told.fileno(), report.fileno()
         command = [sys.executable, "-I", "-S", "-c", START, PACKAGE, *map(str, handles)]

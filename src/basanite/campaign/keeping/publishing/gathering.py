@@ -16,12 +16,14 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from basanite.campaign.keeping.publishing.unnamed import Unnamed
+from basanite.campaign.model.freezing import Change
 from basanite.campaign.model.plan import Campaign, Window
 from basanite.campaign.model.refusals import RefusedError
 from basanite.campaign.model.viewer import VISITOR, Viewer
 from basanite.campaign.office import Office
 from basanite.campaign.organising import plans
 from basanite.campaign.organising.references import nonce
+from basanite.campaign.panels.watching import departing
 from basanite.campaign.receipting import keyring
 from basanite.campaign.results import boards, seeing
 from basanite.campaign.results.facts import Desk, desk, teams
@@ -87,6 +89,8 @@ class Departure:
     reason: str
     results_known: bool
     changes: tuple[str, ...]
+    panel: str = ""
+    """The panel of judges whose scheme was changed, if it is that."""
 
 
 @dataclass(frozen=True)
@@ -130,7 +134,7 @@ def gather(session: Session, office: Office, slug: str, *, viewer: Viewer = VISI
         at.now,
         tuple(page for page in pages if page is not None),
         tuple(_references(session, office, plan.row.id, taken)),
-        tuple(_departures(session, plan.row.id, names)),
+        _all_departures(session, plan.row.id, names, viewer),
         keyring(session),
     )
 
@@ -203,9 +207,22 @@ def _references(session: Session, office: Office, campaign_id: str, taken: set[s
         yield OpenReference(slug, *given, nonce(office, row))
 
 
+def _all_departures(session: Session, campaign_id: str, names: Unnamed, viewer: Viewer) -> tuple[Departure, ...]:
+    found = (*_departures(session, campaign_id, names), *_scheme_departures(session, campaign_id, names, viewer))
+    return tuple(sorted(found, key=lambda one: one.at))
+
+
+def _scheme_departures(session: Session, campaign_id: str, names: Unnamed, viewer: Viewer) -> Iterator[Departure]:
+    """Judging by another scheme than the panel was opened under. Judges read this, too: what stands in a scheme, how
+    many hidden checks there are say, is for organisers alone; everybody else is told which parts were changed."""
+    for one in departing.departures(session, campaign_id):
+        changes = tuple(names.cleaned(str(change) if viewer.staff else change.what) for change in one.changes)
+        yield Departure(one.window, one.at, names.cleaned(one.reason), one.judged, changes, one.panel)
+
+
 def _departures(session: Session, campaign_id: str, names: Unnamed) -> Iterator[Departure]:
     for row in plans.deviations(session, campaign_id):
-        changes = tuple(names.cleaned(str(change)) for change in row.changes)
+        changes = tuple(names.cleaned(str(Change(one["what"], one["from"], one["to"]))) for one in row.changes)
         yield Departure(row.window, row.at, names.cleaned(row.reason), row.results_known, changes)
 
 

@@ -6,14 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from sqlalchemy import case, func, select
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from basanite.campaign.office import Office
-from basanite.campaign.panels.found import as_item, find_panel, find_seat, scheme_of
+from basanite.campaign.panels.attending import rows
+from basanite.campaign.panels.found import as_item, place, scheme_of
 from basanite.campaign.panels.preparing.hiding import visible
 from basanite.campaign.panels.preparing.planned import declaration
-from basanite.campaign.store.tables import Assignment, Judgement, Panel, PanelItem, RoundEnd, Seat
+from basanite.campaign.store.tables import Assignment, Judgement, Panel, PanelItem, Seat
 from basanite.judging.controls import passed
 from basanite.judging.items import Block
 from basanite.judging.scheme import Scheme
@@ -57,6 +58,8 @@ class Desk:
     of: int = 0
     """Items done, of how many; training not counted."""
     assignment: str = ""
+    seen: bool = False
+    """Whether the judge has had the item on the desk before."""
     blocks: tuple[Block, ...] = ()
     round: int = 0
     position: int = 0
@@ -88,10 +91,14 @@ class RoundCount:
 
 def desk(session: Session, office: Office, panel_id: str, person_id: str) -> Desk:
     """Where a judge's work stands; the same question twice gives the same answer."""
-    panel = find_panel(session, panel_id)
-    seat = find_seat(session, panel_id, person_id)
-    scheme = scheme_of(panel)
-    plain = Desk("done", scheme, panel.id, panel.name, seat.group)
+    panel, seat = place(session, panel_id, person_id)
+    now = turn(session, office, panel, seat)
+    return replace(now, last=last_open(session, seat)) if now.done else now
+
+
+def turn(session: Session, office: Office, panel: Panel, seat: Seat) -> Desk:
+    """What comes next, without what can still be corrected."""
+    plain = Desk("done", scheme_of(panel), panel.id, panel.name, seat.group)
     return _before_work(office, plain, panel, seat) or _at_work(session, plain, seat)
 
 
@@ -123,7 +130,7 @@ def _at_work(session: Session, plain: Desk, seat: Seat) -> Desk:
     rounds = counts(session, seat)
     real = [one for one in rounds if one.round != TRAINING]
     done, left = sum(one.done for one in real), sum(one.planned for one in real)
-    at = replace(plain, done=done, of=done + left, rounds=len(real), last=last_open(session, seat))
+    at = replace(plain, done=done, of=done + left, rounds=len(real))
     if seat.feedback is not None:
         return _with_feedback(session, at, seat)
     ends = _ends(session, seat)
@@ -139,20 +146,12 @@ def _at_work(session: Session, plain: Desk, seat: Seat) -> Desk:
 
 def counts(session: Session, seat: Seat) -> list[RoundCount]:
     """The rounds of a judge in order, each with what is done and what is not."""
-    planned = func.sum(case((Assignment.state == "planned", 1), else_=0))
-    done = func.sum(case((Assignment.state == "done", 1), else_=0))
-    question = select(Assignment.round, planned, done).where(
-        Assignment.panel_id == seat.panel_id, Assignment.person_id == seat.person_id, Assignment.state != "freed"
-    )
-    rows = session.execute(question.group_by(Assignment.round).order_by(Assignment.round))
-    return [RoundCount(number, int(left), int(ready)) for number, left, ready in rows]
+    found = session.execute(rows.COUNTS, rows.of(seat))
+    return [RoundCount(number, int(left), int(ready)) for number, left, ready in found]
 
 
 def _ends(session: Session, seat: Seat) -> set[tuple[int, str]]:
-    question = select(RoundEnd.round, RoundEnd.kind).where(
-        RoundEnd.panel_id == seat.panel_id, RoundEnd.person_id == seat.person_id
-    )
-    return {(number, kind) for number, kind in session.execute(question)}
+    return {(number, kind) for number, kind in session.execute(rows.ENDS, rows.of(seat))}
 
 
 def _after_round(scheme: Scheme, seat: Seat, one: RoundCount, ends: set[tuple[int, str]]) -> Stage | None:
@@ -194,21 +193,15 @@ def turned(blocks: tuple[Block, ...]) -> tuple[Block, ...]:
 
 
 def _with_next(session: Session, at: Desk, seat: Seat, one: RoundCount) -> Desk:
-    question = select(Assignment, PanelItem).join(PanelItem, PanelItem.id == Assignment.item_id)
-    mine = question.where(
-        Assignment.panel_id == seat.panel_id,
-        Assignment.person_id == seat.person_id,
-        Assignment.round == one.round,
-        Assignment.state == "planned",
-    )
-    row, item = session.execute(mine.order_by(Assignment.position, Assignment.id).limit(1)).one()
+    row, item = session.execute(rows.NEXT, rows.of(seat, round=one.round)).one()
     stage: Stage = "training" if one.round == TRAINING else "item"
     shown = _on_desk(at, row, item)
     return replace(shown, stage=stage, position=one.done + 1, in_round=one.planned + one.done)
 
 
 def _on_desk(at: Desk, row: Assignment, item: PanelItem) -> Desk:
-    return replace(at, assignment=row.id, blocks=blocks_for(row, item), round=row.round)
+    seen = row.shown is not None
+    return replace(at, assignment=row.id, blocks=blocks_for(row, item), round=row.round, seen=seen)
 
 
 def _with_stage(session: Session, at: Desk, seat: Seat, one: RoundCount, stage: Stage) -> Desk:
@@ -218,16 +211,9 @@ def _with_stage(session: Session, at: Desk, seat: Seat, one: RoundCount, stage: 
 
 def of_round(session: Session, seat: Seat, number: int) -> tuple[Placed, ...]:
     """The items of a round with what the judge said of each, in the order in which they were judged."""
-    question = select(Assignment, PanelItem).join(PanelItem, PanelItem.id == Assignment.item_id)
-    mine = question.where(
-        Assignment.panel_id == seat.panel_id,
-        Assignment.person_id == seat.person_id,
-        Assignment.round == number,
-        Assignment.state == "done",
-    )
-    rows = session.execute(mine.order_by(Assignment.position, Assignment.id)).all()
-    said = newest(session, [row.id for row, _ in rows])
-    return tuple(Placed(item.id, blocks_for(row, item), said[row.id].answers) for row, item in rows)
+    found = session.execute(rows.DONE, rows.of(seat, round=number)).all()
+    said = newest(session, [row.id for row, _ in found])
+    return tuple(Placed(item.id, blocks_for(row, item), said[row.id].answers) for row, item in found)
 
 
 def newest(session: Session, assignment_ids: list[str]) -> dict[str, Judgement]:
@@ -238,17 +224,10 @@ def newest(session: Session, assignment_ids: list[str]) -> dict[str, Judgement]:
 
 def last_open(session: Session, seat: Seat) -> str:
     """The assignment whose answer can still be corrected: the last one given, as long as its round lasts (R-2)."""
-    question = select(Judgement.assignment_id, Assignment.round).join(
-        Assignment, Assignment.id == Judgement.assignment_id
-    )
-    mine = question.where(Judgement.panel_id == seat.panel_id, Judgement.person_id == seat.person_id)
-    row = session.execute(mine.order_by(Judgement.at.desc(), Assignment.position.desc()).limit(1)).first()
-    if row is None or row.round == TRAINING or row.round <= seat.rested:
+    row = session.execute(rows.LAST, rows.of(seat)).first()
+    if row is None or row.closed or row.round == TRAINING or row.round <= seat.rested:
         return ""
-    closed = select(RoundEnd.id).where(
-        RoundEnd.panel_id == seat.panel_id, RoundEnd.person_id == seat.person_id, RoundEnd.round >= row.round
-    )
-    return "" if session.scalar(closed.limit(1)) is not None else str(row.assignment_id)
+    return str(row.assignment_id)
 
 
 def _with_feedback(session: Session, at: Desk, seat: Seat) -> Desk:

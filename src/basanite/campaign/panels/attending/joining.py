@@ -17,6 +17,7 @@ from basanite.campaign.panels.found import (
     locked_panel,
     locked_seat,
     note,
+    place,
     scheme_of,
 )
 from basanite.campaign.panels.preparing import planned
@@ -163,9 +164,9 @@ def _languages(given: Iterable[str]) -> tuple[str, ...]:
 
 def _teams(session: Session, campaign_id: str, given: Iterable[str]) -> tuple[str, ...]:
     """Teams by id or name; one that is not there is refused, so that no conflict is lost by a slip."""
-    rows = session.execute(select(Team.id, Team.name).where(Team.campaign_id == campaign_id)).all()
-    known = {key: row[0] for row in rows for key in (row[0], row[1])}
     wanted = [text for text in given if text]
+    named = select(Team.id, Team.name).where(Team.campaign_id == campaign_id)
+    known = {key: row[0] for row in (session.execute(named) if wanted else ()) for key in (row[0], row[1])}
     if unknown := [text for text in wanted if text not in known]:
         fix = "choose from the list of teams"
         raise refused("P-22", "there is no such team", fix, status=422, found=unknown[0])
@@ -207,8 +208,7 @@ def _leave(
 
 
 def _own_seat(session: Session, actor: Actor, panel_id: str) -> tuple[Panel, Seat]:
-    seat = locked_seat(session, panel_id, actor.id)
-    panel = session.get_one(Panel, panel_id)
+    panel, seat = place(session, panel_id, actor.id, lock=True)
     _check_at_work(panel, seat)
     return panel, seat
 

@@ -17,6 +17,7 @@ from sqlalchemy.orm import Session
 
 from basanite.campaign.model.refusals import missing, refused
 from basanite.campaign.office import Actor, Office
+from basanite.campaign.panels.attending import rows
 from basanite.campaign.panels.attending.answers import checked, checked_flags
 from basanite.campaign.panels.attending.desk import (
     CRITERIA,
@@ -33,8 +34,9 @@ from basanite.campaign.panels.attending.desk import (
     look_again,
     needs_consent,
     of_round,
+    turn,
 )
-from basanite.campaign.panels.found import as_item, find_panel, locked_seat, note, scheme_of
+from basanite.campaign.panels.found import as_item, locked_seat, note, place, scheme_of
 from basanite.campaign.store.tables import Assignment, Judgement, Panel, PanelItem, RoundEnd, Seat
 from basanite.judging.scheme import Scheme
 
@@ -90,12 +92,11 @@ def answer(
     if (before := _before(session, seat, row, plain, _key(key))) is not None:
         return before
     _check_open(panel, seat, scheme)
-    _check_turn(session, office, panel_id, actor.id, row)
-    given = _stored(session, office, panel, seat, row, plain, key=key, seconds=seconds, flags=marks, number=1)
+    _check_turn(session, office, panel, seat, row)
     row.state = "done"
     if item.role == "training" and scheme.training.feedback and item.expected:
         seat.feedback = row.id
-    session.flush()
+    given = _stored(session, office, panel, seat, row, plain, key=key, seconds=seconds, flags=marks, number=1)
     return Answered(given.id)
 
 
@@ -116,29 +117,29 @@ def correct(
     row, item = _own(session, seat, assignment_id)
     plain = checked(scheme, answers, as_item(item))
     marks = checked_flags(scheme, flags)
-    if (known := _of_key(session, seat, _key(key))) is not None:
+    said = _said(session, seat, row, _key(key))
+    if (known := _with_key(said, key)) is not None:
         return _repeated(known, row, plain)
     _check_open(panel, seat, scheme)
     if row.state != "done" or last_open(session, seat) != row.id:
         fix = "go on with the next item"
         raise refused("R-2", "this answer can no longer be changed", fix, status=409)
-    number = _said(session, row.id)[-1].number + 1
+    number = said[-1].number + 1
     given = _stored(session, office, panel, seat, row, plain, key=key, seconds=seconds, flags=marks, number=number)
     return Answered(given.id)
 
 
 def _at_work(session: Session, actor: Actor, panel_id: str) -> tuple[Panel, Seat, Scheme]:
     """The judge's own seat, locked: two tabs come one after the other."""
-    seat = locked_seat(session, panel_id, actor.id)
-    panel = find_panel(session, panel_id)
+    panel, seat = place(session, panel_id, actor.id, lock=True)
     return panel, seat, scheme_of(panel)
 
 
 def _own(session: Session, seat: Seat, assignment_id: str) -> tuple[Assignment, PanelItem]:
-    row = session.get(Assignment, assignment_id)
-    if row is None or row.person_id != seat.person_id or row.panel_id != seat.panel_id:
+    found = session.execute(rows.ONE, rows.of(seat, assignment=assignment_id)).first()
+    if found is None:
         raise missing("item")
-    return row, session.get_one(PanelItem, row.item_id)
+    return found[0], found[1]
 
 
 def _key(key: str) -> str:
@@ -147,22 +148,20 @@ def _key(key: str) -> str:
     return key
 
 
-def _of_key(session: Session, seat: Seat, key: str) -> Judgement | None:
-    where = (Judgement.panel_id == seat.panel_id, Judgement.person_id == seat.person_id, Judgement.key == key)
-    return session.scalar(select(Judgement).where(*where))
+def _said(session: Session, seat: Seat, row: Assignment, key: str) -> Sequence[Judgement]:
+    """What this judge said of an item, the newest last, and under a key, be it of another item."""
+    return session.scalars(rows.SAID, rows.of(seat, assignment=row.id, key=key)).all()
 
 
-def _said(session: Session, assignment_id: str) -> Sequence[Judgement]:
-    question = select(Judgement).where(Judgement.assignment_id == assignment_id).order_by(Judgement.number)
-    return session.scalars(question).all()
+def _with_key(said: Sequence[Judgement], key: str) -> Judgement | None:
+    return next((one for one in said if one.key == key), None)
 
 
 def _before(session: Session, seat: Seat, row: Assignment, plain: Mapping[str, Any], key: str) -> Answered | None:
     """The reply that was given before to the same answer, told by its key or by its content."""
-    if (known := _of_key(session, seat, key)) is not None:
-        return _repeated(known, row, plain)
-    said = _said(session, row.id)
-    return _repeated(said[-1], row, plain) if said else None
+    said = _said(session, seat, row, key)
+    known = _with_key(said, key) or next(reversed(said), None)
+    return None if known is None else _repeated(known, row, plain)
 
 
 def _repeated(known: Judgement, row: Assignment, plain: Mapping[str, Any]) -> Answered:
@@ -179,9 +178,9 @@ def _check_open(panel: Panel, seat: Seat, scheme: Scheme) -> None:
         raise refused("P-22", "there is a consent text to read first", "load the page again", status=409)
 
 
-def _check_turn(session: Session, office: Office, panel_id: str, person_id: str, row: Assignment) -> None:
+def _check_turn(session: Session, office: Office, panel: Panel, seat: Seat, row: Assignment) -> None:
     """One item at a time, in order: nobody looks ahead and nobody goes back (X-4)."""
-    now = desk(session, office, panel_id, person_id)
+    now = turn(session, office, panel, seat)
     if row.state == "freed":
         raise refused("P-22", "this item has gone to somebody else", "go on with the next item", status=409)
     if now.assignment != row.id or now.feedback is not None:
@@ -258,7 +257,7 @@ def rank(
     if (known := _ended_round(session, seat, number, RANKING)) is not None:
         return _same(known, list(order))
     _check_open(panel, seat, scheme)
-    now = desk(session, office, panel_id, actor.id)
+    now = turn(session, office, panel, seat)
     if now.stage != "rank" or now.round != number:
         raise refused("R-2", "there is no round to put in order now", "load the page again", status=409)
     if sorted(order) != sorted(one.item for one in now.placed):
@@ -286,7 +285,7 @@ def criteria(
     if (known := _ended_round(session, seat, number, CRITERIA)) is not None:
         return _same(known, words)
     _check_open(panel, seat, scheme)
-    now = desk(session, office, panel_id, actor.id)
+    now = turn(session, office, panel, seat)
     if now.stage != "criteria" or now.round != number:
         raise refused("R-2", "no criteria are asked for now", "load the page again", status=409)
     return _end_round(session, office, panel, seat, number, CRITERIA, words, key, seconds)
@@ -339,7 +338,7 @@ def go_on(session: Session, office: Office, actor: Actor, panel_id: str) -> Seat
         seat.state = "active"
         note(session, office, actor, panel, "judge.resumed", seat.id)
         return seat
-    now = desk(session, office, panel_id, actor.id)
+    now = turn(session, office, panel, seat)
     if now.feedback is not None:
         seat.feedback = None
     elif now.stage == "break":

@@ -84,12 +84,14 @@ def from_submissions(
     return Added(added.new, added.merged, tuple(notes))
 
 
-def submitted(session: Session, campaign_id: str, window: str, types: Sequence[str] = ()) -> tuple[Submission, ...]:
-    """The valid end-to-end runs of a window that count."""
+def submitted(
+    session: Session, campaign_id: str, window: str, types: Sequence[str] = (), *, task: str = TASK
+) -> tuple[Submission, ...]:
+    """The valid runs of a task in a window that count."""
     question = select(Submission).where(
         Submission.campaign_id == campaign_id,
         Submission.window == window,
-        Submission.task == TASK,
+        Submission.task == task,
         Submission.state.in_(VALID),
         Submission.standing.in_(COUNTING),
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ForeignKey, Index, UniqueConstraint
+from sqlalchemy import BigInteger, ForeignKey, Index, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
 from basanite.campaign.store.tables.base import Base, random_id
@@ -30,7 +30,7 @@ class AnnotationProject(Base):
     """sha256 over all paths and digests."""
     per_document: Mapped[int] = mapped_column(default=2)
     """How many people annotate each text, blind to each other."""
-    seed: Mapped[int]
+    seed: Mapped[int] = mapped_column(BigInteger)
     generation: Mapped[int] = mapped_column(default=1)
     """The configuration that holds: which of `annotation_configs`."""
     state: Mapped[str] = mapped_column(default="open")

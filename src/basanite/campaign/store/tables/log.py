@@ -15,7 +15,10 @@ class Event(Base):
     """One thing that happened; `digest` covers it and the event before it."""
 
     __tablename__ = "events"
-    __table_args__ = (Index("ix_events_campaign", "campaign_id", "sequence"),)
+    __table_args__ = (
+        Index("ix_events_campaign", "campaign_id", "sequence"),
+        Index("ix_events_kind", "campaign_id", "kind", "subject"),
+    )
     sequence: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     campaign_id: Mapped[str | None]
     at: Mapped[datetime]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ForeignKey, UniqueConstraint
+from sqlalchemy import BigInteger, ForeignKey, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
 from basanite.campaign.store.tables.base import Base, random_id
@@ -76,7 +76,7 @@ class PackFile(Base):
     pack: Mapped[str]
     name: Mapped[str]
     digest: Mapped[str]
-    size: Mapped[int]
+    size: Mapped[int] = mapped_column(BigInteger)
     encrypted: Mapped[bool] = mapped_column(default=False)
     plain_digest: Mapped[str] = mapped_column(default="")
     added: Mapped[datetime]

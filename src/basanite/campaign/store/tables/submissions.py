@@ -44,7 +44,12 @@ class Submission(Base):
         UniqueConstraint("team_id", "number"),
         Index("ix_submissions_campaign_received", "campaign_id", "received", "id"),
         Index("ix_submissions_state", "state", "received"),
-        Index("ix_submissions_window_team", "campaign_id", "window", "team_id"),
+        Index("ix_submissions_team", "campaign_id", "team_id", "received", "id"),
+        Index(
+            "ix_submissions_window_team", "campaign_id", "window", "team_id", "task", "language", "state", "received"
+        ),
+        Index("ix_submissions_type", "campaign_id", "window", "type", "task", "language", "track"),
+        Index("ix_submissions_standing", "campaign_id", "window", "standing"),
         Index("ix_submissions_sha256", "sha256"),
         Index("ix_submissions_unsigned", "unsigned", "campaign_id", "window"),
     )

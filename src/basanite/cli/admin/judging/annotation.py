@@ -45,7 +45,7 @@ def read_config_file(path: Path) -> tuple[str, dict[str, bytes]]:
 @click.option(
     "--per-document", type=click.IntRange(1, 20), default=2, show_default=True, help="Annotators of each text."
 )
-@click.option("--seed", type=int, help="For who gets what; without it, from the package.")
+@click.option("--seed", type=click.IntRange(0, 2**63 - 1), help="For who gets what; without it, from the package.")
 @campaign_option
 @admin_options
 def create(

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from basanite.metrics.judgement.estimate import Estimate
 
 
+POOL_FIGURES = ("runs", "queries", "pooled", "waiting")
+
+
 @click.group(epilog=example("basanite admin panel list --data season"))
 def panel() -> None:
     """Have people judge: schemes, items, judges, progress, adjudication, pay, results."""
@@ -127,6 +130,50 @@ def summaries(
     notes = [f"{one.message} ({one.found})" for one in added.notes]
     words = [f"{added.new} new items; {added.merged} are equal to others and judged with them.", *notes]
     show({"panel": row.id, "new": added.new, "merged": added.merged, "notes": notes}, words, json=as_json)
+
+
+@panel.command(
+    "pool",
+    epilog=example("basanite admin panel pool found --depth 3 --budget 10 --window dev --data season"),
+)
+@PANEL
+@click.option("--depth", type=click.IntRange(1), required=True, help="Pool the first so many documents of each run.")
+@click.option("--budget", type=click.IntRange(1), help="The most documents to be judged, over all queries.")
+@click.option("--type", "types", multiple=True, metavar="TYPE", help="Only runs of this type, say primary. Repeat it.")
+@click.option("--sample", metavar="SEED", help="Judge in an order drawn from this seed, as inferred AP needs it.")
+@click.option("--texts", type=PATH, help="A table of what judges read: query or document, and text. [default: ids]")
+@click.option("--window", default="", help="The window; without it, the panel's own.")
+@campaign_option
+@admin_options
+def pool(
+    which: str,
+    depth: int,
+    budget: int | None,
+    types: tuple[str, ...],
+    sample: str | None,
+    texts: Path | None,
+    window: str,
+    campaign: str,
+    data: Path | None,
+    mail: str | None,
+    as_json: bool,
+) -> None:
+    """Give a panel the pool of the runs that teams submitted in a window; judges do not learn who found what."""
+    with at_desk(data, mail, json=as_json) as desk:
+        row, actor = the_panel(desk, campaign, which), desk.actor
+    from basanite.cli.admin.desk import refusals
+    from basanite.cli.operating.office import opened
+
+    with refusals(json=as_json), opened(data) as office:
+        from basanite.campaign.panels.preparing import pools
+
+        drawing = pools.Drawing(depth, budget, types, sample)
+        read = None if texts is None else pools.checked_texts(texts)
+        found = pools.draw(office, actor, row.id, drawing, window=window, texts=read)
+    shown = {"panel": row.id, "new": found.added.new} | {name: getattr(found, name) for name in POOL_FIGURES}
+    words = f"{found.pooled} documents in the pools of {found.queries} queries, from {found.runs} runs."
+    left = [f"The budget did not reach for {found.waiting} more."] if found.waiting else []
+    show(shown, [words, f"{found.added.new} are new on the panel.", *left], json=as_json)
 
 
 @panel.command("enrol", epilog=example("basanite admin panel enrol new kim@people.example --data season"))

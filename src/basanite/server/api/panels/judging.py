@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from basanite.campaign.panels.attending import joining, working
 from basanite.campaign.panels.attending.desk import Desk
-from basanite.campaign.panels.found import find_seat, panel_named
+from basanite.campaign.panels.found import panel_of_judge
 from basanite.server.roles import Caller, allow
 
 ROUTER = APIRouter(prefix="/campaigns/{slug}/panels")
@@ -171,8 +171,7 @@ def _answered(caller: Caller, panel: str, said: Answer, act: Callable[..., worki
         panel_id = _panel(session, caller, panel)
         more = {"key": said.key, "seconds": said.seconds, "flags": said.flags}
         made = act(session, caller.office, caller.actor, panel_id, said.assignment, said.answers, **more)
-        shown = _desk(session, caller, panel_id)
-    return Answered(judgement=made.judgement_id, repeated=made.repeated, desk=shown)
+    return Answered(judgement=made.judgement_id, repeated=made.repeated, desk=_then(caller, panel_id))
 
 
 @ROUTER.post("/{panel}/rankings")
@@ -223,14 +222,19 @@ def _acted(caller: Caller, panel: str, act: Callable[..., object], *said: Any, *
     with caller.office.writing() as session:
         panel_id = _panel(session, caller, panel)
         act(session, caller.office, caller.actor, panel_id, *said, **more)
+    return _then(caller, panel_id)
+
+
+def _then(caller: Caller, panel_id: str) -> DeskShown:
+    """What comes next, looked up when the act is over: nobody waits for that who wants to write."""
+    with caller.office.reading() as session:
         return _desk(session, caller, panel_id)
 
 
 def _panel(session: Session, caller: Caller, name: str) -> str:
     """The id of a panel on which the caller has a seat; any other is not there (X-4)."""
     row, _ = caller.here
-    panel = panel_named(session, row.id, name)
-    return find_seat(session, panel.id, caller.actor.id).panel_id
+    return panel_of_judge(session, row.id, name, caller.actor.id)
 
 
 def _desk(session: Session, caller: Caller, panel_id: str) -> DeskShown:

@@ -22,6 +22,8 @@ CREATE TABLE events (
 
 CREATE INDEX ix_events_campaign ON events (campaign_id, sequence)
 
+CREATE INDEX ix_events_kind ON events (campaign_id, kind, subject)
+
 CREATE TABLE failed_sign_ins (
   digest VARCHAR NOT NULL,
   mail_digest VARCHAR NOT NULL,
@@ -146,7 +148,7 @@ CREATE TABLE annotation_projects (
   files JSON NOT NULL,
   digest VARCHAR NOT NULL,
   per_document INTEGER NOT NULL,
-  seed INTEGER NOT NULL,
+  seed BIGINT NOT NULL,
   generation INTEGER NOT NULL,
   state VARCHAR NOT NULL,
   made TIMESTAMP WITHOUT TIME ZONE NOT NULL,
@@ -334,7 +336,7 @@ CREATE TABLE pack_files (
   pack VARCHAR NOT NULL,
   name VARCHAR NOT NULL,
   digest VARCHAR NOT NULL,
-  size INTEGER NOT NULL,
+  size BIGINT NOT NULL,
   encrypted BOOLEAN NOT NULL,
   plain_digest VARCHAR NOT NULL,
   added TIMESTAMP WITHOUT TIME ZONE NOT NULL,
@@ -974,11 +976,17 @@ CREATE INDEX ix_submissions_campaign_received ON submissions (campaign_id, recei
 
 CREATE INDEX ix_submissions_sha256 ON submissions (sha256)
 
+CREATE INDEX ix_submissions_standing ON submissions (campaign_id, "window", standing)
+
 CREATE INDEX ix_submissions_state ON submissions (state, received)
+
+CREATE INDEX ix_submissions_team ON submissions (campaign_id, team_id, received, id)
+
+CREATE INDEX ix_submissions_type ON submissions (campaign_id, "window", type, task, language, track)
 
 CREATE INDEX ix_submissions_unsigned ON submissions (unsigned, campaign_id, "window")
 
-CREATE INDEX ix_submissions_window_team ON submissions (campaign_id, "window", team_id)
+CREATE INDEX ix_submissions_window_team ON submissions (campaign_id, "window", team_id, task, language, state, received)
 
 CREATE TABLE uploads (
   id VARCHAR NOT NULL,
