@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -18,12 +20,14 @@ from pathlib import Path
 
 from clir_data import DOCUMENTS, ready
 from measuring import record, show
+from scale_counting import cpu_of
 from server_growth import costs_of_growth
 
 HERE = Path(__file__).parent
 QUERIES, CORES, TEAMS = 1300, 2, 10
 GOALS = {
     "queue / bare scorer, rate": (0.9, "at least"),
+    "queue / bare scorer, CPU": (1.1, "at most"),
     "errors of users": (0.0, "at most"),
     "p99 with users, s": (2.0, "at most"),
     "slowdown by users": (1.5, "at most"),
@@ -35,29 +39,35 @@ LIMITS = {"poll_seconds": 0.5}
 
 
 def bare_rate(folder, count):
-    """Submissions a second of `basanite score`, as many at a time as there are cores."""
+    """Submissions a second of `basanite score`, as many at a time as there are cores, and CPU seconds of each."""
     command = [sys.executable, "-m", "basanite", "score", "clir", "--reference", str(folder / "key.tgz"), "--json"]
     command += ["--submission", str(folder / "Alpha.tgz")]
-    began, running, left = time.perf_counter(), [], count
+    began, before, running, left = time.perf_counter(), spent_on_children(), [], count
     while running or left:
         running = [one for one in running if one.poll() is None]
         while left and len(running) < CORES:
             running.append(subprocess.Popen(command, stdout=subprocess.DEVNULL))
             left -= 1
         time.sleep(0.02)
-    return count / (time.perf_counter() - began)
+    return count / (time.perf_counter() - began), (spent_on_children() - before) / count
+
+
+def spent_on_children():
+    """CPU seconds of all processes that were started from here and have ended."""
+    spent = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return spent.ru_utime + spent.ru_stime
 
 
 class Place:
     """An office with submissions in it, and processes on it."""
 
-    def __init__(self, folder, name):
+    def __init__(self, folder, name, *, url=None, workers=CORES):
         from basanite.testing import small_office
         from basanite.testing.crowd import crowd
         from basanite.testing.faults import Machines
 
         self.data, self.home = folder, Path(name)
-        self.office = small_office(self.home, workers=CORES, limits=LIMITS)
+        self.office = small_office(self.home, url=url, workers=workers, limits=LIMITS)
         self.teams = crowd(self.office, folder / "key.tgz", teams=TEAMS)
         self.machines = Machines(self.office, self.home)
 
@@ -70,14 +80,11 @@ class Place:
 
     def rate(self):
         """Submissions a second from the first that was begun to the last that ended; all must be scored."""
-        from basanite.campaign.jobs.queue import QUEUE, client
         from basanite.testing.faults import all_ended, states, wait_until
 
         if not wait_until(lambda: all_ended(self.office), 3600) or set(states(self.office)) != {"scored"}:
             raise SystemExit(f"not all were scored: {states(self.office)}\n{self.machines.logs()}")
-        jobs = client(self.office).list_workflows(queue_name=QUEUE, name="process_submission", load_input=False)
-        seconds = (max(job.completed_at for job in jobs) - min(job.dequeued_at for job in jobs)) / 1000
-        return len(jobs) / seconds
+        return rate_of(self.office)
 
     def close(self):
         """End the processes."""
@@ -85,8 +92,25 @@ class Place:
         self.office.close()
 
 
+def rate_of(office, ids=None):
+    """Submissions a second, of all or of some, from the first that was begun to the last whose job has ended."""
+    from basanite.campaign.jobs.queue import QUEUE, client
+    from basanite.testing.faults import wait_until
+
+    wanted, jobs = None if ids is None else [f"process_submission:{one}" for one in ids], []
+
+    def noted():
+        asked = {"queue_name": QUEUE, "name": "process_submission", "workflow_ids": wanted}
+        jobs[:] = client(office).list_workflows(**asked, load_input=False, load_output=False)
+        return all(job.completed_at for job in jobs)
+
+    if not wait_until(noted, 60):
+        raise SystemExit("jobs whose submissions have ended have not ended themselves")
+    return 1000 * len(jobs) / (max(job.completed_at for job in jobs) - min(job.dequeued_at for job in jobs))
+
+
 def queue_rate(folder, count, users=None):
-    """The rate of the queue, alone or beside users; with what the users saw."""
+    """The rate of the queue, alone or beside users, CPU seconds of each submission, and what the users saw."""
     with tempfile.TemporaryDirectory(prefix="basanite-load-") as name:
         place = Place(folder, name)
         try:
@@ -94,7 +118,8 @@ def queue_rate(folder, count, users=None):
             seen = users_of(place, folder, **users) if users else None
             place.machines.worker("worker")
             rate = place.rate()
-            return rate, json.loads(seen.communicate()[0]) if seen else None
+            spent = cpu_of(place.machines.processes["worker"].pid) / count
+            return rate, spent, json.loads(seen.communicate()[0]) if seen else None
         finally:
             place.close()
 
@@ -142,15 +167,17 @@ def main():
     asked = arguments()
     queries = max(round(QUERIES * asked.scale), 10)
     full, tenth = ready(queries, ("key.tgz", "Alpha.tgz")), ready(max(queries // 10, 2), ("key.tgz", "Alpha.tgz"))
-    bare = bare_rate(full, asked.count)
-    alone, _ = queue_rate(full, asked.count)
+    bare, bare_cpu = bare_rate(full, asked.count)
+    alone, alone_cpu, _ = queue_rate(full, asked.count)
     print(f"bare scorer {bare:8.3f}/s   queue {alone:8.3f}/s   ({asked.count} of {queries} queries)", flush=True)
-    small, _ = queue_rate(tenth, asked.count)
-    beside, seen = queue_rate(tenth, asked.count, {"users": asked.users, "seconds": asked.seconds})
+    print(f"CPU of each {bare_cpu:8.2f} s         {alone_cpu:8.2f} s", flush=True)
+    small, _, _ = queue_rate(tenth, asked.count)
+    beside, _, seen = queue_rate(tenth, asked.count, {"users": asked.users, "seconds": asked.seconds})
     print(f"a tenth: queue {small:.3f}/s alone, {beside:.3f}/s with {asked.users} users\nusers: {seen}", flush=True)
     grown = costs_of_growth(asked.stored)
     found = {
         "queue / bare scorer, rate": alone / bare,
+        "queue / bare scorer, CPU": alone_cpu / bare_cpu,
         "errors of users": sum(seen["errors"].values()),
         "p99 with users, s": seen["p99"],
         "slowdown by users": small / beside,
@@ -160,8 +187,9 @@ def main():
     }
     show(found, GOALS)
     size = {"queries": queries, "documents": DOCUMENTS, "count": asked.count, "users": asked.users}
+    cpu = {"bare": bare_cpu, "queue": alone_cpu}
     rates = {"bare": bare, "queue": alone, "tenth": small, "tenth with users": beside}
-    record("server.jsonl", size, {}, found, GOALS, rates=rates, seen=seen, growth=grown)
+    record("server.jsonl", size, {}, found, GOALS, rates=rates, cpu=cpu, seen=seen, growth=grown, load=os.getloadavg())
 
 
 if __name__ == "__main__":

@@ -58,7 +58,7 @@ async def user(seen, told, number, until):
                 said["sha256"] = hashlib.sha256(content).hexdigest()
                 await seen.call(client, "POST", base + "submissions", params=said, content=content)
             else:
-                await seen.call(client, "GET", base + dice.choice(LOOKS))
+                await seen.call(client, "GET", base + dice.choice(told.get("looks", LOOKS)))
             await asyncio.sleep(dice.expovariate(1 / THINKING))
 
 
@@ -71,8 +71,10 @@ async def play(told):
     return {
         "calls": len(ordered),
         "per_second": len(ordered) / (time.perf_counter() - began),
+        "mean": sum(ordered) / len(ordered) if ordered else None,
         "p50": ordered[len(ordered) // 2] if ordered else None,
         "p99": ordered[int(0.99 * (len(ordered) - 1))] if ordered else None,
+        "cpu": time.process_time(),
         "errors": dict(seen.errors),
     }
 
