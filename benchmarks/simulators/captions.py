@@ -9,7 +9,7 @@ import numpy as np
 from basanite.kernel import Metric
 from basanite.metrics.text.captions import Captions
 from basanite.synthetic.captions import described
-from simulators.population import POPULATION, Population
+from simulators.population import POPULATION, Population, populations
 
 QUALITIES = (0.7, 0.7000001)  # the same for all that counts; another number throws other dice
 
@@ -18,8 +18,7 @@ def simulate_captions(metrics: Sequence[Metric], generator: np.random.Generator)
     """All images give the document frequencies, so those of a campaign are the population's."""
     seed = int(generator.integers(2**31))
     blocks = [_block(seed, quality) for quality in QUALITIES]
-    rows = {statistics: [statistics(block) for block in blocks] for statistics in {one.statistics for one in metrics}}
-    return [Population(metric, *rows[metric.statistics]) for metric in metrics]
+    return populations(metrics, blocks)
 
 
 def _block(seed: int, quality: float) -> Captions:

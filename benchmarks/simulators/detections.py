@@ -11,7 +11,7 @@ import numpy as np
 
 from basanite.kernel import Metric
 from basanite.metrics.retrieval import detection, end_to_end, identification, thresholds
-from simulators.population import POPULATION, Population
+from simulators.population import POPULATION, Population, populations
 
 BETA = 40.0
 
@@ -68,19 +68,19 @@ def simulate_end_to_end(metrics: Sequence[Metric], generator: np.random.Generato
         share = generator.binomial(5, np.where(found.relevant, 0.8, 0.3)) / 5
         blocks.append(end_to_end.JudgedDetections([str(at) for at in range(POPULATION)], found, share))
     bound = [metric.bind(beta=BETA) for metric in metrics]
-    return [Population(metric, *(metric.statistics(block) for block in blocks)) for metric in bound]
+    return populations(bound, blocks)
 
 
 def simulate_identification(metrics: Sequence[Metric], generator: np.random.Generator) -> list[Population]:
-    """Documents of one domain in four; counts are left out, for they grow with the number of documents."""
+    """Documents of one domain in four; the truth of a count is its share of the campaign's documents."""
     relevant = generator.random((POPULATION, 1)) < 0.25
     sure = generator.random((POPULATION, 1))
     blocks = [
         detection.Detections((), relevant, generator.random(relevant.shape) < np.where(relevant, sure, sure / 4))
         for _ in range(2)
     ]
-    shares = [metric for metric in metrics if metric not in identification.COUNTS]
-    return [Population(metric, *(metric.statistics(block) for block in blocks)) for metric in shares]
+    rows = [identification.statistics(block) for block in blocks]
+    return [Population(metric, *rows, counts=metric in identification.COUNTS) for metric in metrics]
 
 
 SIMULATORS = {

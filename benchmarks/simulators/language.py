@@ -7,13 +7,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from basanite.formats.texts.trees import Names, read_trees
-from basanite.kernel import Metric
-from basanite.metrics.classification import Labels
+from basanite.kernel import Metric, Rows
+from basanite.metrics.classification import CLASS_COLUMNS, Labels, class_rows
 from basanite.metrics.text.parsing import Parses
 from basanite.metrics.text.perplexity import Likelihoods
 from basanite.metrics.text.pruning import Rules, fitting, pruned
 from basanite.synthetic.treebank import Parser, Treebank, written
-from simulators.population import POPULATION, Population
+from simulators.population import POPULATION, Population, populations
 
 UNITS = [str(at) for at in range(POPULATION)]
 CLASSES = 5
@@ -31,7 +31,7 @@ def simulate_parsing(metrics: Sequence[Metric], generator: np.random.Generator) 
         texts = [written(bank.parsed(tree, parser)) for tree, parser in zip(trees, parsers, strict=True)]
         answers = pruned(read_trees(texts, names), Rules())
         blocks.append(Parses(UNITS, gold, answers, fitting(gold, answers)))
-    return [Population(metric, *(metric.statistics(block) for block in blocks)) for metric in metrics]
+    return populations(metrics, blocks)
 
 
 def simulate_perplexity(metrics: Sequence[Metric], generator: np.random.Generator) -> list[Population]:
@@ -40,17 +40,33 @@ def simulate_perplexity(metrics: Sequence[Metric], generator: np.random.Generato
     surprise = generator.gamma(8, 0.5, POPULATION)
     sums = [-generator.gamma(tokens, surprise) for _ in range(2)]
     blocks = [Likelihoods(UNITS, one, tokens, np.zeros(POPULATION)) for one in sums]
-    return [Population(metric, *(metric.statistics(block) for block in blocks)) for metric in metrics]
+    return populations(metrics, blocks)
 
 
 def simulate_classification(metrics: Sequence[Metric], generator: np.random.Generator) -> list[Population]:
     """Items of frequent classes and rare ones, hard and easy."""
+    return populations([metric.bind(beta=2.0) for metric in metrics], _labelled(generator))
+
+
+def simulate_one_class(metrics: Sequence[Metric], generator: np.random.Generator) -> list[Population]:
+    """The same items, looked at for the one class that three in ten belong to."""
+    rows = [_rows_of_class(block, 1) for block in _labelled(generator)]
+    return [Population(metric.bind(beta=2.0), *rows) for metric in metrics]
+
+
+def _labelled(generator: np.random.Generator) -> list[Labels]:
     truth = generator.choice(CLASSES, POPULATION, p=[0.4, 0.3, 0.15, 0.1, 0.05])
     hard = generator.beta(2, 4, POPULATION)
     answers = [np.where(generator.random(POPULATION) < hard, _other(truth, generator), truth) for _ in range(2)]
-    blocks = [Labels(UNITS, truth, one, CLASSES) for one in answers]
-    bound = [metric.bind(beta=2.0) for metric in metrics]
-    return [Population(metric, *(metric.statistics(block) for block in blocks)) for metric in bound]
+    return [Labels(UNITS, truth, one, CLASSES) for one in answers]
+
+
+def _rows_of_class(block: Labels, label: int) -> Rows:
+    """What each item contributes to one class; most contribute nothing."""
+    rows = np.zeros((POPULATION, len(CLASS_COLUMNS)))
+    items, counts = class_rows(block, label)
+    rows[items] = counts
+    return rows
 
 
 def _other(truth: np.ndarray, generator: np.random.Generator) -> np.ndarray:
@@ -61,5 +77,5 @@ SIMULATORS = {
     "parsing": simulate_parsing,
     "perplexity": simulate_perplexity,
     "classification": simulate_classification,
-    "classes": simulate_classification,
+    "classes": simulate_one_class,
 }

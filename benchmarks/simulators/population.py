@@ -21,6 +21,8 @@ class Population:
     metric: Metric
     first: Rows
     second: Rows
+    counts: bool = False
+    """Whether the value is a count that grows with the number of units."""
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -29,14 +31,24 @@ class Population:
 
     @cached_property
     def truth(self) -> float:
-        """The value that a campaign of both systems' units estimates."""
+        """The value of all units of both systems."""
         return self.metric.of(np.concatenate([self.first, self.second]))
+
+    def truth_of(self, units: int) -> float:
+        """The value that a campaign of so many units estimates."""
+        return self.truth * units / (2 * len(self.first)) if self.counts else self.truth
 
     def tables(self, chosen: Any, swap: Any) -> tuple[UnitRows, UnitRows]:
         """Both systems on some units, having changed places on some of them."""
         names, first, second = tuple(f"{at:04}" for at in range(len(chosen))), self.first[chosen], self.second[chosen]
         pair = np.where(swap, second, first), np.where(swap, first, second)
         return UnitRows("unit", names, self.columns, pair[0]), UnitRows("unit", names, self.columns, pair[1])
+
+
+def populations(metrics: Sequence[Metric], blocks: Sequence[Any]) -> list[Population]:
+    """The population of each metric from a block for each system; metrics with the same statistics share their rows."""
+    rows = {metric.statistics: [metric.statistics(block) for block in blocks] for metric in metrics}
+    return [Population(metric, *rows[metric.statistics]) for metric in metrics]
 
 
 Simulator = Callable[[Sequence[Metric], np.random.Generator], list[Population]]

@@ -8,7 +8,7 @@ import numpy as np
 
 from basanite.kernel import Metric
 from basanite.metrics.judgement.readability import Readings
-from simulators.population import POPULATION, Population
+from simulators.population import POPULATION, Population, populations
 
 
 def simulate_readability(metrics: Sequence[Metric], generator: np.random.Generator) -> list[Population]:
@@ -18,7 +18,7 @@ def simulate_readability(metrics: Sequence[Metric], generator: np.random.Generat
     novices = _stars(true + generator.normal(0, 0.5, 10) + generator.normal(0, 0.9, (POPULATION, 10)))
     machines = [np.clip(true[:, 0] + generator.normal(0, 0.8, POPULATION), 1, 5) for _ in range(2)]
     blocks = [Readings((), experts, novices, machine) for machine in machines]
-    return [Population(metric, *(metric.statistics(block) for block in blocks)) for metric in metrics]
+    return populations(metrics, blocks)
 
 
 def _stars(feelings: np.ndarray) -> np.ndarray:

@@ -12,7 +12,7 @@ from basanite.metrics.ratings import RMSE, Rated
 from basanite.metrics.relevance import Judged
 from basanite.metrics.retrieval.average_precision import AP, AP11, Confidences
 from basanite.metrics.retrieval.dense_ranking import dense_rows
-from simulators.population import POPULATION, Population
+from simulators.population import POPULATION, Population, populations
 
 LEVELS = (0.0, 0.03, 0.1, 0.3)
 SHARES = np.array([0.1, 0.15, 0.2, 0.3, 0.4])
@@ -64,7 +64,7 @@ def simulate_relevance(metrics: Sequence[Metric], generator: np.random.Generator
         judged = generator.binomial(3, true) / 3
         auto = np.clip(0.5 * true + generator.normal(0.2, 0.15, POPULATION), 0, 1)
         blocks.append(Judged((), judged, auto))
-    return [Population(metric, *(metric.statistics(block) for block in blocks)) for metric in metrics]
+    return populations(metrics, blocks)
 
 
 SIMULATORS = {

@@ -9,7 +9,7 @@ import numpy as np
 from basanite.kernel import Metric
 from basanite.metrics.text.speech import Utterances
 from basanite.metrics.text.translation import Segments
-from simulators.population import POPULATION, Population
+from simulators.population import POPULATION, Population, populations
 
 VOCABULARY = 2000
 
@@ -42,7 +42,7 @@ def simulate_translation(metrics: Sequence[Metric], generator: np.random.Generat
     references, answers = _sentences(generator)
     units = [str(at) for at in range(POPULATION)]
     blocks = [Segments(units, texts, references) for texts in answers]
-    return [Population(metric, *(metric.statistics(block) for block in blocks)) for metric in metrics]
+    return populations(metrics, blocks)
 
 
 def simulate_speech(metrics: Sequence[Metric], generator: np.random.Generator) -> list[Population]:
@@ -50,7 +50,7 @@ def simulate_speech(metrics: Sequence[Metric], generator: np.random.Generator) -
     references, answers = _sentences(generator)
     units = [str(at) for at in range(POPULATION)]
     blocks = [Utterances(units, references, texts) for texts in answers]
-    return [Population(metric, *(metric.statistics(block) for block in blocks)) for metric in metrics]
+    return populations(metrics, blocks)
 
 
 SIMULATORS = {"translation": simulate_translation, "speech": simulate_speech}
