@@ -24,7 +24,7 @@ DOCUMENT = "MATERIAL_BASE-1A_00000001"
 
 
 def fill_panels(stage, folder) -> None:
-    """Make the panels `new`, `key`, `done` and `sums`, and the files that examples name."""
+    """Make the panels `new`, `key`, `done`, `sums` and `found`, and the files that examples name."""
     shutil.copytree(JUDGING / "schemes", folder / "schemes", dirs_exist_ok=True)
     (folder / "passages.csv").write_text("query,document,document_id\nrain,It rained.,d1\nsnow,It snowed.,d2\n")
     (folder / "query_list.tsv").write_text("query_id\tquery_string\tdomain_id\nquery1\tzebra\tLIF\n")
@@ -38,6 +38,7 @@ def fill_panels(stage, folder) -> None:
     stage.do(setting_up.close_panel, stage.season.as_eva, done)
     _batch(stage, key, folder)
     _summaries(stage, folder)
+    _pool(stage)
 
 
 def _person(stage, name: str) -> str:
@@ -98,3 +99,9 @@ def _summaries(stage, folder) -> None:
         session.add(Submission(**same | changed | {"name": "summaries.tgz", "state": "scored"}))
     scheme = (JUDGING / "schemes" / "relevance.toml").read_text()
     stage.do(setting_up.create, stage.season.as_eva, stage.season.campaign_id, scheme, name="sums", window="dev")
+
+
+def _pool(stage) -> None:
+    """A panel for what the runs of a window found."""
+    scheme = (JUDGING / "schemes" / "pool.toml").read_text()
+    stage.do(setting_up.create, stage.season.as_eva, stage.season.campaign_id, scheme, name="found", window="dev")

@@ -5,15 +5,8 @@ from __future__ import annotations
 import pytest
 from tests.cli.running import EXAMPLE, here
 
-from basanite.cli import COMMANDS
-
 WORDS = ("explore", "clir", "--reference", "key", "--submission", "Gamma.tgz")
 FACTORS = ("--metadata", "metadata/documents.tsv", "--metadata", "metadata/queries.tsv")
-
-
-@pytest.fixture(autouse=True)
-def command(monkeypatch):
-    monkeypatch.setitem(COMMANDS, "explore", "List misses and false alarms, on a key that you hold.")
 
 
 def relevant_pairs():

@@ -21,7 +21,7 @@ import pytest
 from tests.cli.running import ANNOTATION, EXAMPLE, FEATURES, HARNESS, IMPORT, JUDGING, READING, Ended, typed
 
 from basanite import __version__
-from basanite.cli import COMMANDS
+from basanite.cli.contents import COMMANDS
 
 GOLDEN = Path(__file__).parent / "golden"
 FRACTION = re.compile(r"-?[0-9]+(\.[0-9]+(e[+-]?[0-9]+)?|e[+-]?[0-9]+)")

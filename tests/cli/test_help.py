@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 import re
 import shutil
 import subprocess
@@ -14,7 +15,9 @@ from tests.cli.foreign_files import foreign_files
 from tests.cli.kept_season import kept_files
 from tests.cli.running import ANNOTATION, EXAMPLE, FEATURES, HARNESS, JUDGING, READING, forked, here, process, typed
 
-from basanite.cli import COMMANDS, app
+from basanite import __version__
+from basanite.cli import app
+from basanite.cli.contents import COMMANDS, SECTIONS
 from basanite.synthetic.files.pack_builder import PackSpec, build_packs
 from basanite.synthetic.files.packs import RawSpec, raw_documents, write_raw_table, write_tree
 
@@ -156,4 +159,44 @@ def test_the_offline_tool_works_where_no_extra_is_installed(command):
 
 def test_the_version_is_told():
     ended = process("--version", cwd=EXAMPLE)
-    assert (ended.code, ended.stdout.startswith("basanite, version ")) == (0, True)
+    told = f"basanite, version {__version__} (Python {platform.python_version()})\n"
+    assert (ended.code, ended.stdout, ended.stderr) == (0, told, "")
+
+
+@pytest.mark.req("P-3")
+def test_commands_are_grouped_by_what_people_want_to_do():
+    shown = here("--help").stdout
+    places = [shown.index(f"\n{title}:\n") for title in SECTIONS]
+    assert places == sorted(places)
+    for title, section in SECTIONS.items():
+        part = shown.partition(f"\n{title}:\n")[2].partition("\n\n")[0]
+        assert re.findall(r"^  (\S+)", part, re.M) == list(section)
+
+
+@pytest.mark.req("P-3")
+@pytest.mark.parametrize("words", [(), *(words for words in ALL if len(words) == 1)], ids=" ".join)
+def test_a_list_of_commands_shows_each_of_them_once(words):
+    shown = here(*words, "--help").stdout
+    group = app if not words else app.get_command(click.Context(app), words[0])
+    if isinstance(group, click.Group):
+        listed = re.findall(r"^  ([a-z][a-z-]*)  +\S", shown, re.M)
+        assert sorted(listed) == sorted(group.list_commands(click.Context(group)))
+
+
+@pytest.mark.req("P-3")
+@pytest.mark.parametrize(
+    ("typed_words", "meant"),
+    [
+        (("scor",), "Did you mean 'score'?"),
+        (("admin", "temas"), "There is no command 'admin temas'. Did you mean 'team'?"),
+        (("harness", "rn"), "There is no command 'harness rn'. Did you mean 'run'?"),
+        (("admin", "team", "lst"), "Did you mean 'list'?"),
+        (("judge", "chek"), "Did you mean 'check'?"),
+        (("score", "clir", "--referense", "key"), "Did you mean '--reference'?"),
+        (("score", "clr", "--reference", "key", "--submission", "Alpha.tgz"), "Did you mean 'clir'?"),
+    ],
+    ids=lambda value: "-".join(value[:3]) if isinstance(value, tuple) else "",
+)
+def test_a_mistyped_word_is_answered_with_the_one_that_was_meant(typed_words, meant):
+    ended = here(*typed_words)
+    assert (ended.code, ended.stdout, meant in ended.stderr) == (2, "", True), ended.stderr

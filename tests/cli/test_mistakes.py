@@ -29,7 +29,7 @@ MISUSE = {
     "an unknown metric": ((*SCORE, "--metric", "aqvw"), "no metric 'aqvw'. Did you mean 'aqwv'?"),
     "an unknown command": (("scroe",), "There is no command 'scroe'. Did you mean 'score'?"),
     "an unknown option": ((*SCORE, "--drows", "3"), "--draws"),
-    "no command": ((), "Commands:"),
+    "no command": ((), "Score at home:"),
     "an unknown setting": ((*SCORE, "--set", "bta=1"), "no setting 'bta'. Did you mean 'beta'?"),
     "a setting without value": ((*SCORE, "--set", "beta"), "write --set key=value"),
     "a setting given twice": ((*SCORE, "--set", "beta=1", "--set", "beta=2"), "is set twice"),

@@ -1,4 +1,4 @@
-"""Long work tells how far it has come, to people and not to programs."""
+"""Long work tells how far it has come: people on one line, logs now and then, programs never."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ import sys
 
 import pytest
 
-from basanite.cli.options import SECONDS_BEFORE_PROGRESS, Progress
+from basanite.cli.progress import SECONDS_BEFORE_PROGRESS, SECONDS_BETWEEN_LINES, Bar, Counted, Progress
+
+pytestmark = pytest.mark.req("P-3")
 
 
 class Terminal(io.StringIO):
@@ -17,25 +19,106 @@ class Terminal(io.StringIO):
         return True
 
 
-def told(monkeypatch, stream, waited):
-    """What is shown of work that has already taken some time."""
-    monkeypatch.setattr(sys, "stderr", stream)
-    progress = Progress()
-    progress.start -= waited
-    progress("Alpha\x1b", 17)
-    shown = stream.getvalue()
+class Clock:
+    """Time that goes on when it is told to."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """Time, on a terminal of eighty columns."""
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "80")
+    return Clock()
+
+
+def watched(monkeypatch, kind):
+    """Where it is told: a terminal or a log."""
+    made = kind()
+    monkeypatch.setattr(sys, "stderr", made)
+    return made
+
+
+in_both = pytest.mark.parametrize("kind", [Terminal, io.StringIO], ids=["terminal", "log"])
+
+
+def test_on_a_terminal_one_line_is_written_over_and_taken_away(monkeypatch, clock):
+    stream = watched(monkeypatch, Terminal)
+    progress = Progress(clock)
+    for files in (17, 18):
+        clock.now += SECONDS_BEFORE_PROGRESS + 1
+        progress("Alpha\x1b", files)
     progress.close()
-    return shown
+    first, second, last = stream.getvalue().split("\r")[1:]
+    assert (first, second, last) == (
+        "Alpha\\x1b: 17 files read, 2 s\x1b[K",
+        "Alpha\\x1b: 18 files read, 3 s\x1b[K",
+        "\x1b[K",
+    )
+    assert "\n" not in stream.getvalue()
 
 
-@pytest.mark.req("P-3")
-def test_long_work_tells_how_many_files_were_read(monkeypatch):
-    terminal = Terminal()
-    shown = told(monkeypatch, terminal, SECONDS_BEFORE_PROGRESS + 1)
-    assert "Alpha\\x1b: 17 files read" in shown
-    assert terminal.getvalue().endswith("\r\x1b[K")
+@in_both
+def test_short_work_is_silent(monkeypatch, clock, kind):
+    stream = watched(monkeypatch, kind)
+    progress = Progress(clock)
+    clock.now += SECONDS_BEFORE_PROGRESS / 2
+    progress("Alpha", 1)
+    progress.close()
+    assert stream.getvalue() == ""
 
 
-@pytest.mark.parametrize(("stream", "waited"), [(Terminal(), 0), (io.StringIO(), 100)], ids=["short", "unseen"])
-def test_short_work_and_work_that_nobody_watches_is_silent(monkeypatch, stream, waited):
-    assert told(monkeypatch, stream, waited) == ""
+def test_a_line_is_never_wider_than_the_terminal(monkeypatch, clock):
+    stream = watched(monkeypatch, Terminal)
+    progress = Progress(clock)
+    clock.now += 10
+    progress("A" * 200, 1)
+    assert len(stream.getvalue().removeprefix("\r").removesuffix("\x1b[K")) == 79
+
+
+def test_a_log_gets_whole_lines_now_and_then_without_a_sign_that_acts(monkeypatch, clock):
+    stream = watched(monkeypatch, io.StringIO)
+    progress = Counted(clock)
+    for done in range(3600):
+        clock.now += 1
+        progress("level", done, 3600)
+    progress.close()
+    lines = stream.getvalue().splitlines(keepends=True)
+    assert 20 < len(lines) < 60
+    assert lines[0] == f"level {SECONDS_BETWEEN_LINES - 1:.0f} of 3600, {SECONDS_BETWEEN_LINES:.0f} s\n"
+    assert all(line.endswith("\n") and line[:-1].isprintable() for line in lines)
+
+
+def test_a_dumb_terminal_is_a_log(monkeypatch, clock):
+    stream = watched(monkeypatch, Terminal)
+    monkeypatch.setenv("TERM", "dumb")
+    progress = Progress(clock)
+    clock.now += SECONDS_BETWEEN_LINES + 1
+    progress("Alpha", 3)
+    assert stream.getvalue() == "Alpha: 3 files read, 11 s\n"
+
+
+@in_both
+def test_what_is_sent_is_a_bar_for_people_and_a_number_for_logs(monkeypatch, clock, kind):
+    stream = watched(monkeypatch, kind)
+    bar = Bar("Alpha.tgz", clock)
+    clock.now += SECONDS_BETWEEN_LINES + 1
+    bar(50, 100)
+    shown = stream.getvalue()
+    assert "Alpha.tgz: " in shown
+    assert " 50 % sent" in shown
+    assert ("[###############               ]" in shown) is stream.isatty()
+
+
+def test_nothing_goes_to_standard_output(capsys, clock):
+    progress = Progress(clock)
+    clock.now += 100
+    progress("Alpha", 3)
+    progress.close()
+    told = capsys.readouterr()
+    assert (told.out, told.err.count("\n")) == ("", 1)

@@ -6,13 +6,14 @@ import pytest
 from tests.cli.running import here
 from tests.harness.plans import ALPHA, DIGITS, HEAD, written
 
-from basanite.cli.harness import run as harness_run
+from basanite.cli import progress
 
 
 @pytest.fixture
 def at_once(monkeypatch):
     """Progress is told after every step."""
-    monkeypatch.setattr(harness_run, "SECONDS_BETWEEN_LINES", 0.0)
+    monkeypatch.setattr(progress, "SECONDS_BETWEEN_LINES", 0.0)
+    monkeypatch.setattr(progress, "SHARE_BETWEEN_LINES", 0.0)
 
 
 @pytest.mark.req("H-19")

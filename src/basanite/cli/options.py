@@ -1,29 +1,32 @@
-"""What several commands share: options, settings, progress, and the way results and problems are shown."""
+"""What several commands share: options, settings, and the way results and problems are shown.
+
+What shows them is loaded when there is something to show: help and completion of every command come through here.
+"""
 
 from __future__ import annotations
 
 import os
 import sys
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
-from rich.console import Console
 
+from basanite.cli.colour import coloured
 from basanite.errors import InvalidInputError, SettingError
 from basanite.problems import Findings, Problem, visible
-from basanite.reports.formats import json_output, terminal
-from basanite.reports.kinds.validating import validation_report
-from basanite.reports.model import Report
-from basanite.reports.outputs import output_for, write
+from basanite.registry import names
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from basanite.reports.model import Report
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 Result = TypeVar("Result")
 
 PATH = click.Path(path_type=Path)
-SECONDS_BEFORE_PROGRESS = 0.5
 PLAIN_WIDTH = 120
 INPUTS = ("submission", "references", "judgements", "human", "queries", "metadata")
 
@@ -44,11 +47,33 @@ def settings_option(command: Command) -> Command:
     return click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help=text)(command)
 
 
+def task_argument(*, required: bool = True) -> Callable[[Command], Command]:
+    """Add TASK, which a shell completes."""
+    return click.argument("task", required=required, shell_complete=_task_names)
+
+
+def _task_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    """The tasks that a shell may offer."""
+    return [name for name in names("tasks") if name.startswith(incomplete)]
+
+
+def _metric_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    """The metrics that a shell may offer; one that is called `labels.map` is asked for as `map`."""
+    short = {name.rpartition(".")[2] for name in names("metrics")}
+    return sorted(name for name in short if name.startswith(incomplete))
+
+
 def run_options(command: Command) -> Command:
     """Add what every scoring command takes."""
     for option in (
         click.option("--workers", type=click.IntRange(1, 64), default=1, show_default=True, help="Processes to use."),
-        click.option("--metric", "metrics", multiple=True, help="Only these metrics and the primary one. Repeat it."),
+        click.option(
+            "--metric",
+            "metrics",
+            multiple=True,
+            shell_complete=_metric_names,
+            help="Only these metrics and the primary one. Repeat it.",
+        ),
         click.option("--seed", type=int, default=0, show_default=True, help="Seed of the draws."),
         click.option("--draws", type=click.IntRange(1), help="Draws of the bootstrap. [default: 1000; for bca 5000]"),
         click.option("--queries", type=PATH, help="The query pack: its kinds, domains and words become factors."),
@@ -87,6 +112,8 @@ def parsed_settings(texts: Sequence[str]) -> dict[str, str]:
 
 def check_reports(paths: Sequence[Path], inputs: Sequence[Path] = ()) -> None:
     """Find out before the work, not after it, whether reports can be written, and over no input of this run."""
+    from basanite.reports.outputs import output_for
+
     read = {path.resolve() for path in (*inputs, *_given_inputs())} if paths else set()
     for path in paths:
         output_for(path)
@@ -108,27 +135,6 @@ def _given_inputs() -> list[Path]:
     return [part for part in flat if isinstance(part, Path)]
 
 
-class Progress:
-    """A line on the terminal that tells how far the work has come; silent where nobody looks, or for short work."""
-
-    def __init__(self) -> None:
-        self.shown = sys.stderr.isatty()
-        self.start = time.monotonic()
-        self.last = 0.0
-
-    def __call__(self, name: str, files: int) -> None:
-        """Show how many files of a submission have been read."""
-        now = time.monotonic()
-        if self.shown and now - self.start > SECONDS_BEFORE_PROGRESS and now - self.last > 0.1:
-            self.last = now
-            click.echo(f"\r{visible(name)}: {files} files read, {now - self.start:.0f} s\x1b[K", err=True, nl=False)
-
-    def close(self) -> None:
-        """Take the line away."""
-        if self.last:
-            click.echo("\r\x1b[K", err=True, nl=False)
-
-
 def say(words: str) -> None:
     """Tell the user something beside the result; nothing in a stranger's file name can hide or act (X-14)."""
     click.echo(visible(words), err=True)
@@ -136,11 +142,18 @@ def say(words: str) -> None:
 
 def console() -> Console:
     """Where tables go: as wide as the terminal, and wide enough for a table where no terminal listens."""
-    return Console() if sys.stdout.isatty() else Console(width=PLAIN_WIDTH)
+    from rich.console import Console
+
+    width = None if sys.stdout.isatty() else PLAIN_WIDTH
+    if not coloured(sys.stdout):
+        return Console(width=width, color_system=None)
+    return Console(width=width, force_terminal=True)
 
 
 def show_report(report: Report, *, json: bool) -> None:
     """Print a result, as tables or as one JSON object."""
+    from basanite.reports.formats import json_output, terminal
+
     if json:
         sys.stdout.write(json_output.dumps(report.data))
     else:
@@ -149,6 +162,8 @@ def show_report(report: Report, *, json: bool) -> None:
 
 def write_reports(report: Report, paths: Sequence[Path]) -> None:
     """Write the report in every way that was asked for, and say where."""
+    from basanite.reports.outputs import write
+
     for path in paths:
         write(report, path)
         say(f"Report written to {path}")
@@ -156,6 +171,9 @@ def write_reports(report: Report, paths: Sequence[Path]) -> None:
 
 def show_findings(findings: Findings, task: str, *, json: bool) -> None:
     """Print problems: in words to stderr, one a line as editors understand it, or as one JSON object to stdout."""
+    from basanite.reports.formats import json_output
+    from basanite.reports.kinds.validating import validation_report
+
     if json:
         sys.stdout.write(json_output.dumps(findings.as_dict(task)))
     elif findings.problems:

@@ -10,11 +10,10 @@ from typing import Any
 
 import click
 from rich import box
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from basanite.cli.options import PATH, Command, as_json, example, show_findings
+from basanite.cli.options import PATH, Command, as_json, console, example, show_findings
 from basanite.formats.packs.domains import Catalogue, Domain, load_domains, shipped_domains
 from basanite.problems import Findings, visible
 from basanite.reports.formats import json_output
@@ -38,7 +37,7 @@ def domains(code: str | None, catalogue: Path | None, as_json: bool) -> None:
     elif code:
         _show_domain(shown[0], known)
     else:
-        Console().print(_table(shown, known))
+        console().print(_table(shown, known))
 
 
 def chosen_catalogue(path: Path | None, *, json: bool) -> Catalogue:
@@ -82,9 +81,9 @@ def _languages(domain: Domain, catalogue: Catalogue) -> list[str]:
 
 
 def _show_domain(domain: Domain, catalogue: Catalogue) -> None:
-    console = Console()
-    console.print(Text(visible(f"{domain.code}: {domain.name}"), style="bold"))
-    console.print(Text(visible(domain.definition)))
+    shown = console()
+    shown.print(Text(visible(f"{domain.code}: {domain.name}"), style="bold"))
+    shown.print(Text(visible(domain.definition)))
     parts = {
         "In scope": domain.in_scope,
         "Out of scope": domain.out_of_scope,
@@ -94,6 +93,6 @@ def _show_domain(domain: Domain, catalogue: Catalogue) -> None:
     }
     for title, lines in parts.items():
         if lines:
-            console.print(Text(f"\n{title}", style="bold"))
+            shown.print(Text(f"\n{title}", style="bold"))
             for line in lines:
-                console.print(Text(visible(f"• {line}")))
+                shown.print(Text(visible(f"• {line}")))

@@ -8,12 +8,11 @@ from typing import Any
 
 import click
 from rich import box
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from basanite.cli.data.domains import catalogue_option, chosen_catalogue
-from basanite.cli.options import PATH, as_json, example
+from basanite.cli.options import PATH, as_json, console, example
 from basanite.formats.queries.pack_lines import QueryProblem
 from basanite.formats.queries.query_packs import PackedQuery, QueryPack, read_query_pack
 from basanite.problems import LISTED_PER_RULE, Findings, Problem, visible
@@ -58,7 +57,7 @@ def _row(query: PackedQuery) -> dict[str, str | int]:
 
 def _show(pack: QueryPack | None, findings: Findings) -> None:
     if pack and pack.queries:
-        Console().print(_table(pack))
+        console().print(_table(pack))
     for problem in findings:
         click.echo(_words(problem), err=True)
     total = sum(findings.counts.values())

@@ -7,6 +7,7 @@ what it saw, and ends.
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -17,7 +18,6 @@ import click
 from basanite.cli.options import PATH, as_json, example
 from basanite.errors import MissingExtraError
 from basanite.reports.formats import json_output
-from basanite.reports.wording import plural
 
 if TYPE_CHECKING:
     from socket import socket
@@ -90,16 +90,25 @@ def _there(data: Path) -> Demo:
 
 def _serve(made: Demo, door: socket) -> None:
     """Serve until Ctrl-C."""
-    from basanite.demo import building, looking, serving
+    from basanite.demo import announcing, building, making, serving
 
     address = serving.address_of(door)
     with building.opened(made.folder, address) as office:
-        for line in welcome(made, address, looking.under_way(office)):
+        for line in welcome(made, address, announcing.to_come(office)):
             click.echo(line)
         sys.stdout.flush()
-        with suppress(KeyboardInterrupt):  # which comes when the server has ended in good order
+        with (
+            suppress(KeyboardInterrupt),  # which comes when the server has ended in good order
+            making.beside(made.folder),
+            announcing.announced(office, _tell),
+        ):
             serving.serve(office, door)
     click.echo(f"Stopped. Start it again: basanite demo --data {made.folder}")
+
+
+def _tell(line: str) -> None:
+    click.echo(line)
+    sys.stdout.flush()
 
 
 def _walk(made: Demo, door: socket, *, as_json: bool) -> None:
@@ -180,21 +189,19 @@ def _second(login: Any) -> str:
     return f"; code {code_now(login)} (secret for an authenticator: {login.secret})" if login.secret else ""
 
 
-def welcome(made: Demo, address: str, left: int) -> list[str]:
+def welcome(made: Demo, address: str, left: Sequence[str]) -> list[str]:
     """What stands on the terminal while the season runs."""
     from basanite.campaign.office import utc_now
-    from basanite.demo.plan import SLUG
 
-    base = f"{address}/campaigns/{SLUG}"
-    lines = ["", f"The season runs at {address}", "", *login_lines(made), "", "Four things to try:"]
+    lines = ["", f"The season runs at {address}", ""]
     lines += [
-        f"  1. As ben: look at {base}/submissions; one file is invalid, with line numbers.",
-        f"  2. As eva, then as oscar: decide what waits at {base}/organise/approvals.",
-        f"  3. Signed out: look at {base}/results; one team is there under another name.",
-        f"  4. As jana: judge passages at {base}/judging; as aino: decide where judges differ at {base}/adjudicate.",
+        f"  Begin here: {address}/demo",
+        "  Whom you can be, what to try as each of them, and a click to be them.",
+        "",
     ]
+    lines += [*login_lines(made), ""]
     if left:
-        lines.append(f"{plural('submission', left)} still to be scored: ben and bea see theirs move.")
+        lines += ["Still being made, while you look around:", *(f"  {one}" for one in left)]
     if made.stale(utc_now()):
         lines.append(f"This demo was made on {made.made:%Y-%m-%d}: much of it is over. A fresh one: --reset")
     return [*lines, f"Mails are files in {made.folder / 'outbox'}. Stop with Ctrl-C.", ""]

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from basanite import spine
+from basanite.demo.examples import INSTALL, NEEDED, NO_EXAMPLE, examples
 from basanite.interface import Work
 from basanite.reports.outputs import write
 from basanite.tasks import Inputs
@@ -26,8 +27,6 @@ ANNOTATIONS: Final = f"{PACKAGE}/annotations/train.ndjson"
 DOCUMENT: Final = "nfl-013"
 DERIVED: Final = "game-013 gameWinner LosAngelesChargers"
 WRONG: Final = ("nfl:game-013", "nfl:numberOfPeriods", "4")
-NEEDED: Final = ("pyoxigraph", "clingo")
-INSTALL: Final = "pip install 'basanite[reading]'"
 
 
 class Guide(Protocol):
@@ -50,7 +49,7 @@ def show_reading(guide: Guide) -> None:
     if missing:
         guide.say(f"   Left out: it needs {' and '.join(missing)}. Install them: {INSTALL}\n")
     elif example is None:
-        guide.say("   Left out: this installation came without the example. The source tree has it.\n")
+        guide.say(f"   Left out: {NO_EXAMPLE}\n")
     else:
         shutil.copytree(example, guide.folder / PACKAGE)
         _score(guide)
@@ -60,12 +59,9 @@ def show_reading(guide: Guide) -> None:
 
 
 def example_folder() -> Path | None:
-    """The football example: of the source tree, else as the wheel brought it."""
-    spec = importlib.util.find_spec("basanite_examples")
-    installed = [Path(place) for place in (spec.submodule_search_locations or ())] if spec else []
-    places = [Path(__file__).resolve().parents[3] / "examples", *installed]
-    found = (place / "reading" / "nfl" for place in places)
-    return next((folder for folder in found if (folder / "package.toml").is_file()), None)
+    """The football example."""
+    found = examples()
+    return found.package if found else None
 
 
 def _score(guide: Guide) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -13,6 +12,7 @@ import click
 
 from basanite.cli.cluster import cluster_option
 from basanite.cli.options import PATH, Result, as_json, console, example, say, show_findings
+from basanite.cli.progress import StatusLine
 from basanite.errors import InvalidInputError, SettingError
 from basanite.problems import moved, visible
 from basanite.reports.formats import json_output
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from basanite.clusters.address import Cluster
     from basanite.harness.engine.graph import Outcome, Step
 
-SECONDS_BETWEEN_LINES = 10.0
 FAILED = "failed"
 
 
@@ -172,13 +171,12 @@ def commitment_file(seal: Path) -> Path:
     return seal.with_suffix(".commitment.json")
 
 
-class Progress:
+class Progress(StatusLine):
     """Tells on stderr what is running, what was reused and how long the rest will take."""
 
     def __init__(self, workers: int = 1) -> None:
+        super().__init__()
         self.workers = workers
-        self.live = sys.stderr.isatty()
-        self.start = self.last = time.monotonic()
         self.left: dict[str, int] = defaultdict(int)
         self.all = 0
         self.seconds: dict[str, list[float]] = defaultdict(list)
@@ -219,17 +217,7 @@ class Progress:
         return sum(count * means.get(kind, usual) for kind, count in self.left.items()) / self.workers
 
     def _tell(self, words: str = "") -> None:
-        now = time.monotonic()
-        if now - self.last < (0.1 if self.live else SECONDS_BETWEEN_LINES):
-            return
-        self.last = now
-        said = visible("; ".join(filter(None, (words, ", ".join(list(self.running.values())[:2])))))
-        click.echo(f"\r{said}\x1b[K" if self.live else said, err=True, nl=not self.live)
-
-    def close(self) -> None:
-        """Take the line away."""
-        if self.live:
-            click.echo("\r\x1b[K", err=True, nl=False)
+        self.tell("; ".join(filter(None, (words, ", ".join(list(self.running.values())[:2])))))
 
 
 def _kind(step: Step) -> str:

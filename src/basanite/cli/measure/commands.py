@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +13,6 @@ from basanite import registry
 from basanite.cli.cluster import cluster_option, on
 from basanite.cli.options import (
     PATH,
-    SECONDS_BEFORE_PROGRESS,
     Command,
     as_json,
     check_reports,
@@ -26,6 +23,7 @@ from basanite.cli.options import (
     show_report,
     write_reports,
 )
+from basanite.cli.progress import Counted
 from basanite.cli.scoring.compare import split_name
 from basanite.errors import SettingError
 from basanite.interface import MOST_DRAWS
@@ -258,25 +256,6 @@ def monitor(
         )
     progress.close()
     finish(monitor_report(found), reports, json=as_json)
-
-
-class Counted:
-    """A line on the terminal that counts; silent where nobody looks, or for short work."""
-
-    def __init__(self) -> None:
-        self.shown, self.start, self.last = sys.stderr.isatty(), time.monotonic(), 0.0
-
-    def __call__(self, name: str, done: int, total: int) -> None:
-        """Show how far the work has come."""
-        now = time.monotonic()
-        if self.shown and now - self.start > SECONDS_BEFORE_PROGRESS and now - self.last > 0.1:
-            self.last = now
-            click.echo(f"\r{name} {done} of {total}, {now - self.start:.0f} s\x1b[K", err=True, nl=False)
-
-    def close(self) -> None:
-        """Take the line away."""
-        if self.last:
-            click.echo("\r\x1b[K", err=True, nl=False)
 
 
 def finish(report: Report, reports: Sequence[Path], *, json: bool) -> None:

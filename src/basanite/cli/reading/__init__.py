@@ -3,30 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib import import_module
 from typing import Final, TypeVar
 
 import click
 
+from basanite.cli.groups import LazyGroup
 from basanite.cli.options import example, guarded
 from basanite.errors import InvalidInputError
 from basanite.problems import Findings, moved
-from basanite.registry import suggestion
 
 Result = TypeVar("Result")
-PACKAGE, REASONER = "package", "reasoner"
-READING: Final = {
-    "check": (PACKAGE, "Check a whole reading package: every problem with file, line and cure."),
-    "register": (PACKAGE, "Write down the hashes of new documents."),
-    "generate": (PACKAGE, "Make a reading task from a package, as a streamed RDF graph."),
-    "export": (PACKAGE, "Write annotations, constraints or queries in standard formats."),
-    "release": (PACKAGE, "Make a bundle with licence, citation and checksums, without sealed parts."),
-    "effort": (PACKAGE, "Show or log the time and annotation that a use case has taken."),
-    "infer": (REASONER, "Tell what follows from statements, and what contradicts what."),
-    "explain": (REASONER, "Show how a statement was derived, down to the text."),
-    "contexts": (REASONER, "Find the largest consistent sets among contradictory statements."),
-    "combinations": (REASONER, "Rank the combinations of events that explain a total."),
-    "answer": (REASONER, "Answer queries from statements and rules."),
+PACKAGE, REASONER = "reading.package", "reading.reasoner"
+SECTIONS: Final = {
+    "Packages and reading tasks": {
+        "check": (PACKAGE, "Check a whole reading package: every problem with file, line and cure."),
+        "register": (PACKAGE, "Write down the hashes of new documents."),
+        "generate": (PACKAGE, "Make a reading task from a package, as a streamed RDF graph."),
+        "export": (PACKAGE, "Write annotations, constraints or queries in standard formats."),
+        "release": (PACKAGE, "Make a bundle with licence, citation and checksums, without sealed parts."),
+        "effort": (PACKAGE, "Show or log the time and annotation that a use case has taken."),
+    },
+    "Reasoning": {
+        "infer": (REASONER, "Tell what follows from statements, and what contradicts what."),
+        "explain": (REASONER, "Show how a statement was derived, down to the text."),
+        "contexts": (REASONER, "Find the largest consistent sets among contradictory statements."),
+        "combinations": (REASONER, "Rank the combinations of events that explain a total."),
+        "answer": (REASONER, "Answer queries from statements and rules."),
+    },
 }
 
 
@@ -49,28 +52,9 @@ def checked(work: Callable[[], Result], *, json: bool) -> Result:
     return guarded(named, json=json)
 
 
-class ReadingGroup(click.Group):
-    """A group that knows its commands by name and imports one only when it is called."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """The names of all commands, in the order people need them."""
-        return list(READING)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command of this name; an unknown one is answered with the nearest."""
-        if cmd_name not in READING:
-            ctx.fail(f"There is no command 'reading {cmd_name}'. {suggestion(cmd_name, tuple(READING))}")
-        command: click.Command = getattr(import_module(f"basanite.cli.reading.{READING[cmd_name][0]}"), cmd_name)
-        return command
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the list of commands without importing any of them."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, words) for name, (_, words) in READING.items()])
-
-
 @click.group(
-    cls=ReadingGroup,
+    cls=LazyGroup,
+    sections=SECTIONS,
     epilog=example("basanite reading check nfl"),
     context_settings={"help_option_names": ["-h", "--help"]},
 )

@@ -9,7 +9,6 @@ import click
 
 from basanite.cli.options import (
     PATH,
-    Progress,
     as_json,
     check_reports,
     example,
@@ -18,8 +17,10 @@ from basanite.cli.options import (
     parsed_settings,
     settings_option,
     show_report,
+    task_argument,
     write_reports,
 )
+from basanite.cli.progress import Progress
 from basanite.cli.scoring.held_key import HeldKeyWork
 from basanite.errors import SettingError
 from basanite.interface import system_name
@@ -31,7 +32,7 @@ from basanite.tasks.detecting.threshold_advice import advise as advise_on
 
 
 @click.command(epilog=example("basanite advise clir --reference key/ --submission Alpha.tgz"))
-@click.argument("task")
+@task_argument()
 @click.option("--submission", type=PATH, required=True, help="The submission: a .tgz or a folder.")
 @key_option
 @click.option("--metadata", type=PATH, multiple=True, help="A table of factors; only checked here.")

@@ -15,7 +15,6 @@ from basanite.analysis.results import Analysis
 from basanite.cli.cluster import cluster_option, on
 from basanite.cli.options import (
     PATH,
-    Progress,
     as_json,
     check_reports,
     example,
@@ -26,8 +25,10 @@ from basanite.cli.options import (
     settings_option,
     show_findings,
     show_report,
+    task_argument,
     write_reports,
 )
+from basanite.cli.progress import Progress
 from basanite.errors import InvalidInputError, SettingError
 from basanite.interface import Work, system_name
 from basanite.reports.kinds.results import read_result, side_by_side
@@ -56,7 +57,7 @@ OF_SUBMISSIONS = (
 @click.command(
     epilog=example("basanite compare clir --reference key/ --submission A=Alpha.tgz --submission B=Beta.tgz")
 )
-@click.argument("task", required=False)
+@task_argument(required=False)
 @click.option("--submission", "submissions", multiple=True, metavar="[NAME=]PATH", help="Repeat it.")
 @reference_option
 @run_options

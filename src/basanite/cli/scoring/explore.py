@@ -8,7 +8,6 @@ import click
 
 from basanite.cli.options import (
     PATH,
-    Progress,
     as_json,
     check_reports,
     example,
@@ -18,7 +17,9 @@ from basanite.cli.options import (
     say,
     settings_option,
     show_report,
+    task_argument,
 )
+from basanite.cli.progress import Progress
 from basanite.cli.scoring.held_key import HeldKeyWork
 from basanite.errors import InvalidInputError, UnreadableError
 from basanite.interface import system_name
@@ -34,7 +35,7 @@ ONLY_HTML = "The page is HTML, so --out must end in .html."
 
 
 @click.command(epilog=example("basanite explore clir --reference key/ --submission Alpha.tgz --out errors.html"))
-@click.argument("task")
+@task_argument()
 @click.option("--submission", type=PATH, required=True, help="The submission: a .tgz or a folder.")
 @key_option
 @click.option("--metadata", type=PATH, multiple=True, help="A table of factors of documents or queries.")

@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from basanite.cli.options import PATH, Command, as_json, example, parsed_settings, say, show_findings
+from basanite.cli.options import PATH, Command, as_json, example, parsed_settings, say, show_findings, task_argument
 from basanite.errors import SettingError, UnreadableError
 from basanite.formats.archives.archive import Source, open_source
 from basanite.formats.archives.repair import write_archive
@@ -61,7 +61,7 @@ def name_options(command: Command) -> Command:
         "--dataset EVAL1"
     )
 )
-@click.argument("task", required=False)
+@task_argument(required=False)
 @click.argument("folder", type=PATH, required=False)
 @name_options
 @click.option("--out", type=PATH, default=Path(), help="The folder to write to.  [default: here]")

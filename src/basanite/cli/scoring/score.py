@@ -11,7 +11,6 @@ from basanite import spine
 from basanite.cli.cluster import cluster_option, on
 from basanite.cli.options import (
     PATH,
-    Progress,
     as_json,
     check_reports,
     example,
@@ -21,8 +20,10 @@ from basanite.cli.options import (
     run_options,
     settings_option,
     show_report,
+    task_argument,
     write_reports,
 )
+from basanite.cli.progress import Progress
 from basanite.interface import Work
 from basanite.tasks import Inputs
 
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 
 @click.command(epilog=example("basanite score clir --reference key/ --submission Alpha.tgz --report alpha.html"))
-@click.argument("task")
+@task_argument()
 @click.option("--submission", type=PATH, required=True, help="The submission: a .tgz, a folder or one file.")
 @reference_option
 @click.option("--judgements", type=PATH, help="What judges said of the summaries (e2e): TSV or CSV.")

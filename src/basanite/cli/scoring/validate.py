@@ -6,7 +6,17 @@ from pathlib import Path
 
 import click
 
-from basanite.cli.options import PATH, Progress, as_json, example, parsed_settings, say, settings_option, show_findings
+from basanite.cli.options import (
+    PATH,
+    as_json,
+    example,
+    parsed_settings,
+    say,
+    settings_option,
+    show_findings,
+    task_argument,
+)
+from basanite.cli.progress import Progress
 from basanite.formats.archives.archive import open_source
 from basanite.formats.archives.repair import write_repaired
 from basanite.interface import Work
@@ -17,7 +27,7 @@ from basanite.tasks import Inputs
 @click.command(
     epilog=example("basanite validate clir --submission Alpha.tgz --documents documents.txt --queries queries.txt")
 )
-@click.argument("task")
+@task_argument()
 @click.option("--submission", type=PATH, required=True, help="The submission: a .tgz, a folder or one file.")
 @click.option("--reference", "references", type=PATH, multiple=True, help="The truth, if you have it.")
 @click.option("--documents", type=PATH, help="The pack's list of documents, one a line (without a key).")

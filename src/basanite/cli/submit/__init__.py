@@ -13,6 +13,7 @@ from typing import Any
 import click
 
 from basanite.cli.options import PATH, as_json, example, problem_line, say
+from basanite.cli.progress import Bar
 from basanite.cli.submit.tus import Connection, FileToSend, connected, problems_of
 from basanite.errors import SettingError
 from basanite.reports.formats import json_output
@@ -111,7 +112,9 @@ def _check_here(request: Request, *, json: bool) -> None:
 
 def _deliver(connection: Connection, request: Request, *, json: bool) -> None:
     file = FileToSend.of(request.file)
-    place = connection.upload(file, request.said(), _Bar(request.file.name))
+    bar = Bar(request.file.name)
+    place = connection.upload(file, request.said(), bar)
+    bar.close()
     request.receipt.write_bytes(connection.content(f"{place}/receipts/intake"))
     shown = _awaited(connection, place, request) if request.given["wait"] else connection.get(place)
     problems = problems_of(shown.get("problems"))
@@ -144,18 +147,3 @@ def _show(content: Mapping[str, Any], json: bool, sentences: list[str]) -> None:
         return
     for sentence in sentences:
         say(sentence)
-
-
-class _Bar:
-    """How much has been sent, on one line of the terminal; silent where nobody looks."""
-
-    def __init__(self, name: str) -> None:
-        self.name, self.shown = name, sys.stderr.isatty()
-
-    def __call__(self, sent: int, size: int) -> None:
-        """Show where we are."""
-        if not self.shown:
-            return
-        part = sent / size if size else 1.0
-        bar = "#" * round(30 * part)
-        click.echo(f"\r[{bar:<30}] {100 * part:3.0f} %\x1b[K", err=True, nl=sent == size)
