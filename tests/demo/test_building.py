@@ -10,9 +10,21 @@ import pytest
 from sqlalchemy import select
 from tests.cli.running import here, process
 
+from basanite.campaign.annotating import adjudicating, working
+from basanite.campaign.office import Actor
+from basanite.campaign.people.persons import by_mail
 from basanite.campaign.settings import DEMO_MARK, Settings
 from basanite.campaign.store import events
-from basanite.campaign.store.tables import Event, Message, Receipt, Submission
+from basanite.campaign.store.tables import (
+    AnnotationProject,
+    Board,
+    Event,
+    Message,
+    Receipt,
+    Reference,
+    Result,
+    Submission,
+)
 from basanite.demo import building, season
 from basanite.errors import SettingError
 
@@ -22,10 +34,14 @@ pytestmark = pytest.mark.timeout(240)  # the first test waits for the season to 
 @pytest.mark.req("P-1")
 def test_the_season_has_teams_results_open_windows_and_things_that_wait(built):
     told = built.told
-    assert (told["teams"], told["people"]) == (["Alder", "Birch", "Cedar"], 17)
-    assert told["submissions"] == {"invalid": 1, "received": 8, "scored": 7}
-    assert told["released"] == [f"week-1: {level}" for level in ("certification", "top", "details", "public")]
-    assert (told["appeals"], told["rescored"]) == (["upheld"], ["applied"])
+    assert (told["teams"], told["people"]) == (["Alder", "Birch", "Cedar"], 19)
+    assert told["submissions"] == {"invalid": 1, "received": 8, "scored": 11}
+    levels = ("top", "details", "public")
+    assert told["released"] == [
+        *(f"week-1: {level}" for level in ("certification", *levels)),
+        *(f"captions: {level}" for level in levels),
+    ]
+    assert (told["appeals"], told["rescored"]) == (["upheld"], ["applied", "applied"])
     assert told["waiting"] == {
         "teams to be led": 1,
         "places in teams": 1,
@@ -45,8 +61,46 @@ def test_everything_happened_in_the_past_in_order_and_the_log_is_whole(built):
     assert moments == sorted(moments)
     assert moments[-1] <= built.demo.made
     assert all(row.received <= built.demo.made for row in rows)
-    assert {row.task for row in rows} == {"CLIR", "E2E", "DomainID", "LangID"}
-    assert {row.window for row in rows} == {"dev-1", "week-1", "dev-2", "again-1", "week-2", "other-tasks"}
+    assert {row.task for row in rows} == {"CLIR", "E2E", "DomainID", "LangID", "captions", "reading"}
+    windows = {"dev-1", "week-1", "dev-2", "again-1", "week-2", "other-tasks", "captions", "reading"}
+    assert {row.window for row in rows} == windows
+
+
+@pytest.mark.req("P-1")
+def test_descriptions_of_images_are_compared_on_a_board_that_is_out(built):
+    with building.opened(built.folder) as office, office.reading() as session:
+        board = session.scalars(select(Board).where(Board.window == "captions", Board.purpose == "board")).first()
+        found = json.loads(office.files.read(board.digest))
+    assert len(found["systems"]) == 3
+
+
+@pytest.mark.req("P-1", "R-17")
+def test_annotators_have_reports_to_mark_one_adjudication_is_open_and_the_gold_grew_by_a_version(built):
+    with building.opened(built.folder) as office, office.reading() as session:
+        project = session.scalars(select(AnnotationProject)).one().id
+        who = {key: by_mail(session, office, f"{key}@demo.example").id for key in ("nora", "aino")}
+        mine = [one.state for one in working.queue(session, project, who["nora"])]
+        texts = {one.document: one for one in adjudicating.queue(session, office, Actor(who["aino"]), project)}
+        truths = session.scalars(select(Reference).where(Reference.task == "reading").order_by(Reference.version))
+        states = [row.state for row in truths]
+        results = session.scalars(select(Result).join(Submission).where(Submission.task == "reading")).all()
+    assert sorted(mine) == ["done", "done", *["waiting"] * 4]
+    assert (texts["nfl-103"].stage, texts["nfl-103"].open_cases) == ("begun", 3)
+    assert texts["nfl-101"].stage == "done"
+    assert states == ["superseded", "active"]
+    assert len({row.primary for row in results}) == 2, "the run was scored again, and it matters"
+
+
+def test_a_demo_that_stands_scores_in_a_box_like_every_server(built):
+    with building.opened(built.folder) as office:
+        assert office.run is None
+
+
+def test_where_reading_cannot_be_had_it_is_left_out_and_said(monkeypatch):
+    said = []
+    monkeypatch.setattr(season, "lacking", lambda: "it needs clingo")
+    season.read_reports(type("Stage", (), {"say": lambda self, words: said.append(words)})())
+    assert said == ["Machine reading is left out: it needs clingo"]
 
 
 def test_the_invalid_file_has_problems_with_lines(built):

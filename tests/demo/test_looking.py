@@ -19,6 +19,9 @@ from basanite.demo.plan import SLUG
 from basanite.errors import SettingError
 
 pytestmark = pytest.mark.timeout(240)
+FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]
+PATIENCE = 60_000
+"""Milliseconds that a page may take on a busy machine."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +56,7 @@ def test_without_a_terminal_it_looks_at_its_pages_scores_what_waits_and_ends(bui
     ended = process("demo", "--data", "season", "--port", "0", "--json", cwd=tmp_path)
     assert ended.code == 0, ended.stderr
     assert {page["status"] for page in ended.data["pages"]} == {200}
-    assert (ended.data["left"], ended.data["submissions"]) == (0, {"invalid": 1, "scored": 15})
+    assert (ended.data["left"], ended.data["submissions"]) == (0, {"invalid": 1, "scored": 19})
     assert "still to be scored" in ended.stderr
 
 
@@ -88,8 +91,13 @@ def test_each_login_that_is_printed_works(address, built):
 
 
 @pytest.mark.req("P-1")
-def test_a_judge_and_an_adjudicator_find_work_that_waits_for_them(address, built):
-    for who, path, words in (("jana", "judging", "How easy is it to read?"), ("aino", "adjudicate", "cases to decide")):
+def test_a_judge_an_annotator_and_an_adjudicator_find_work_that_waits_for_them(address, built):
+    for who, path, words in (
+        ("jana", "judging", "How easy is it to read?"),
+        ("aino", "adjudicate", "cases to decide"),
+        ("aino", "annotate/decide", "nfl-103"),
+        ("nora", "annotate", "nfl-102"),
+    ):
         with httpx2.Client(base_url=address, follow_redirects=True, timeout=30) as browser:
             looking.sign_in(browser, built.demo.login(who))
             page = browser.get(f"/campaigns/{SLUG}/{path}")
@@ -102,12 +110,38 @@ def test_in_public_one_team_is_there_under_another_name(address):
     assert ("Alder" in page, "Birch" in page, "Cedar" in page) == (True, True, False)
 
 
-def test_what_is_printed_names_address_password_codes_and_what_to_try(built):
-    lines = "\n".join(welcome(built.demo, "http://127.0.0.1:1", 2))
+@pytest.mark.req("P-1")
+@pytest.mark.browser
+def test_the_tour_leads_everybody_to_something_that_is_there(address, built, chromium):
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as started:
+        chrome = started.chromium.launch(executable_path=chromium, args=FLAGS)
+        tab = chrome.new_page()
+        tab.set_default_timeout(PATIENCE)
+        tab.goto(f"{address}/")
+        tab.get_by_role("link", name="Take the tour").click()
+        tries = tab.locator(".tries > li").count()
+        assert tries > 15
+        for number in range(tries):
+            tab.goto(f"{address}/demo")
+            with tab.expect_response(lambda answer: answer.request.resource_type == "document" and answer.ok):
+                tab.locator(".tries > li").nth(number).locator("a, button").click()
+            tab.wait_for_load_state()
+            if not tab.url.endswith(".json"):
+                assert tab.locator("h1, .name").count(), tab.url
+        tab.goto(f"{address}/demo")
+        assert tab.get_by_text("comes next").count() == 2, "nothing is made beside this server"
+        chrome.close()
+
+
+def test_what_is_printed_names_address_password_codes_and_what_is_to_come(built):
+    lines = "\n".join(welcome(built.demo, "http://127.0.0.1:1", ["2 submissions", "a harness run"]))
     assert all(one.mail in lines for one in built.demo.logins)
     assert built.demo.logins[0].password in lines
-    assert "http://127.0.0.1:1/campaigns/demo" in lines
+    assert "http://127.0.0.1:1/demo" in lines
     assert "2 submissions" in lines
+    assert "a harness run" in lines
     assert built.demo.login("eva").secret in "\n".join(login_lines(built.demo))
 
 

@@ -30,7 +30,7 @@ def folder(built, tmp_path_factory):
 @pytest.mark.parametrize("block", [one for one in BLOCKS if one.text != SERVES], ids=lambda one: f"line {one.line}")
 def test_what_the_tutorial_types_prints_what_it_says(block, built, folder):
     if "--build-only" in block.text:
-        told = block.text.splitlines()[1:5]
+        told = block.text.splitlines()[1:6]
         assert told == built.progress.splitlines()
     else:
         run_console(block.text, folder, place=f"{PAGE.name}:{block.line}")

@@ -64,6 +64,18 @@ def test_coco_and_json_lines_give_the_same_values(tmp_path):
 
 
 @pytest.mark.req("T-4")
+def test_a_file_of_results_is_known_by_what_it_holds_whatever_a_server_calls_it(tmp_path):
+    named = tmp_path / "Alder_captions-primary-unconstrained-x_BASE-1A-IMAGES_20180401_000000.tgz"
+    named.write_bytes((EXAMPLE / "Alpha.json").read_bytes())
+    found, plain = (
+        basanite.score("captions", reference=EXAMPLE / "captions.json", submission=path, draws=50)
+        for path in (named, EXAMPLE / "Alpha.json")
+    )
+    assert {name: value.value for name, value in found.values.items()} == {
+        name: value.value for name, value in plain.values.items()
+    }
+
+
 def test_values_are_those_of_the_plain_functions_on_tokenised_text(files):
     result = basanite.score("captions", **files, draws=100)
     answers = ["a cat sat on the mat", "dogs running", "a red car"]

@@ -8,7 +8,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, Self
@@ -20,13 +20,15 @@ from basanite.campaign.store import migrating
 from basanite.demo import season
 from basanite.demo.cast import Login, fresh_password
 from basanite.demo.plan import SLUG
-from basanite.demo.stage import Say, Stage
+from basanite.demo.stage import SIDE_BY_SIDE, Say, Stage
+from basanite.demo.warm import warm
 from basanite.errors import SettingError, UnreadableError
 from basanite.formats.bounded import read_bounded
 from basanite.testing.clock import SetClock
 
-ACCOUNTS: Final = Accounts(tries="60/minute")
-"""Whoever tries the demo is one person after the other, from one machine; the password is printed anyway."""
+ACCOUNTS: Final = Accounts(tries="60/minute", time_cost=1, memory_kib=8 * 1024, lanes=1)
+"""Whoever tries the demo is one person after the other, from one machine; the password is printed anyway, so that
+guessing it need not be made slow."""
 FORMAT: Final = "basanite-demo/1"
 LARGEST_MARK: Final = 100_000
 STALE_DAYS: Final = 4
@@ -133,8 +135,8 @@ def _made(folder: Path, say: Say, now: datetime) -> Demo:
 def _played(draft: Path, files: Path, say: Say, now: datetime) -> list[Login]:
     clock = SetClock(now)
     files.mkdir()
-    with opened(draft, clock=clock) as office:
-        return season.play(Stage(office, clock, now, files, say), fresh_password())
+    with warm(SIDE_BY_SIDE) as run, opened(draft, clock=clock) as office:
+        return season.play(Stage(replace(office, run=run), clock, now, files, say), fresh_password())
 
 
 def _mark(draft: Path, now: datetime, logins: list[Login]) -> None:

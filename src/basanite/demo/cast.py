@@ -42,6 +42,8 @@ CAST: Final[Mapping[str, Part]] = {
     "judith": Part("Judith Amsel", "is to become a judge", signs_in=False),
     "jana": Part("Jana Petrović", "judge; passages wait for her stars"),
     "aino": Part("Aino Virtanen", "adjudicator; judges disagree"),
+    "nora": Part("Nora Lindqvist", "annotator; reports of games wait for her marks"),
+    "paul": Part("Paul Osei", "annotator", signs_in=False),
     "kofi": Part("Kofi Mensah", "judge", signs_in=False),
     "lena": Part("Lena Brandt", "judge", signs_in=False),
     "mika": Part("Mika Sato", "judge", signs_in=False),

@@ -21,8 +21,8 @@ from basanite.demo.stage import Say
 from basanite.reports.wording import plural
 
 BASE: Final = f"/campaigns/{SLUG}"
-PUBLIC: Final = ("/", BASE, f"{BASE}/calendar", f"{BASE}/leaderboard")
-INSIDE: Final = (*PUBLIC[1:], f"{BASE}/submissions", f"{BASE}/team")
+PUBLIC: Final = ("/", "/demo", BASE, f"{BASE}/calendar", f"{BASE}/leaderboard")
+INSIDE: Final = (*PUBLIC[2:], f"{BASE}/submissions", f"{BASE}/team")
 TOKEN: Final = re.compile(r'name="csrf"[^>]*value="([^"]+)"')
 TITLE: Final = re.compile(r"<title>(.*?)</title>", re.S)
 ROW: Final = re.compile(r"<tr\b")

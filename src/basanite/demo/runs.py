@@ -23,8 +23,8 @@ SPECS: Final = {name: Spec(QUERIES, DOCUMENTS, seed=11 + number) for number, nam
 
 
 def queryset(task: str, dataset: str) -> str:
-    """The queries that go with a data set; tasks about documents alone have none."""
-    return "" if task in ("DomainID", "LangID") else QUERYSETS[dataset]
+    """The queries that go with a data set; tasks about documents or images alone have none."""
+    return "" if task in ("DomainID", "LangID") else QUERYSETS.get(dataset, "")
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,8 @@ from basanite.campaign.people.saying import announcements, questions
 from basanite.campaign.people.teams import joining, making
 from basanite.campaign.people.terms import agreements, resources
 from basanite.campaign.store.tables import Approval
-from basanite.demo import cast, judging, opening, others, runs
+from basanite.demo import annotating, captions, cast, judging, opening, others, runs
+from basanite.demo.examples import examples, lacking
 from basanite.demo.stage import Stage
 from basanite.synthetic.clir import Quality
 
@@ -32,11 +33,12 @@ def play(stage: Stage, password: str) -> list[cast.Login]:
     stage.say("A blind evaluation week; one key was wrong, an appeal is upheld …")
     blind_week(stage)
     appeal(stage)
+    describe(stage)
     release(stage)
     stage.say("Today: a blind week and a development window are open, requests wait …")
     today(stage)
     stage.clock.set(stage.now)
-    return logins
+    return [one for one in logins if one.key != annotating.ANNOTATORS[0] or not lacking()]
 
 
 def develop(stage: Stage) -> None:
@@ -91,12 +93,12 @@ def blind_week(stage: Stage) -> None:
     ]
     stage.score(sent)
     stage.days_ago(20)
-    _released(stage, "certification", "every PI looks at the own results first")
+    _released(stage, "week-1", "certification", "every PI looks at the own results first")
 
 
-def _released(stage: Stage, level: str, reason: str) -> None:
+def _released(stage: Stage, window: str, level: str, reason: str) -> None:
     """Two people let a level out."""
-    asked = stage.do(releasing.ask, stage.actor("eva"), stage.campaign_id, "week-1", level, reason=reason)
+    asked = stage.do(releasing.ask, stage.actor("eva"), stage.campaign_id, window, level, reason=reason)
     if isinstance(asked, Approval):
         stage.clock.forward(minutes=30)
         stage.agreed(asked)
@@ -122,11 +124,20 @@ def appeal(stage: Stage) -> None:
         stage.do(appeals.certify, stage.actor(pi), stage.campaign_id, "week-1")
 
 
+def describe(stage: Stage) -> None:
+    """Beside it, a week of another task: images are described in words."""
+    stage.days_ago(16)
+    captions.play(stage)
+
+
 def release(stage: Stage) -> None:
     """The top value, then details, then the public; in public a team has its name only if its PI agrees (P-25)."""
     for days, level, reason in ((14, "top", "certification is over"), (13, "details", ""), (11, "public", "")):
         stage.days_ago(days)
-        _released(stage, level, reason or "as planned")
+        _released(stage, "week-1", level, reason or "as planned")
+    for level in ("top", "details", "public"):
+        stage.days_ago({"top": 9.8, "details": 9.6, "public": 9.4}[level])
+        _released(stage, captions.WINDOW, level, "the week is over")
     for pi in ("ada", "bea"):
         team = {person: name for name, person in PI_OF.items()}[pi]
         stage.do(making.allow_naming, stage.actor(pi), stage.teams[team], agrees=True)
@@ -139,6 +150,16 @@ def release(stage: Stage) -> None:
     stage.do(announcements.announce, stage.actor("eva"), stage.campaign_id, title=title, text=text)
 
 
+def read_reports(stage: Stage) -> None:
+    """Machine reading, with people who annotate; where what it needs is not installed, that is said."""
+    found, missing = examples(), lacking()
+    if found is None or missing:
+        stage.say(f"Machine reading is left out: {missing}")
+    else:
+        stage.say("People annotate reports of games, and the gold of machine reading grows …")
+        annotating.play(stage, found)
+
+
 def today(stage: Stage) -> None:
     """A blind week and development are open; what was just handed in is left to the worker, and requests wait."""
     stage.days_ago(7)
@@ -147,6 +168,8 @@ def today(stage: Stage) -> None:
     families = others.open_tasks(stage)
     stage.days_ago(5)
     judging.play(stage)
+    stage.days_ago(4)
+    read_reports(stage)
     stage.days_ago(1.9)
     opening.give_out(stage, "EVAL3")
     _run(stage, "ben", "Alder", "EVAL2", GOOD, "primary")

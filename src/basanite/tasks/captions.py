@@ -53,10 +53,18 @@ def read_reference(paths: Sequence[Path], settings: Settings, findings: Findings
 
 
 def read_submission(path: Path, settings: Settings, findings: Findings) -> Items | None:
-    """COCO results (.json), or JSON lines with `text`."""
-    if path.suffix.lower() == COCO:
+    """COCO results (.json, or whatever begins like a list: a server knows files by names of its own), or JSON lines."""
+    if path.suffix.lower() == COCO or _is_list(path):
         return read_results(path, SUBMISSION, findings)
     return read_items(path, text_of, SUBMISSION, findings, used=("text",))
+
+
+def _is_list(path: Path) -> bool:
+    """Whether a file begins as no line of an item does."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(1) == b"["
 
 
 def check(pairs: Pairs, settings: Settings, findings: Findings) -> None:
