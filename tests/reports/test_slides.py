@@ -8,6 +8,7 @@ from pptx.util import Inches
 from tests.reports import examples
 
 from basanite.figures import Axis, Chart, Table
+from basanite.reports import theme
 from basanite.reports.slides.deck import Deck
 from basanite.reports.slides.output import render
 from basanite.reports.slides.tables import MOST_ROWS, ROWS, add_table
@@ -111,7 +112,8 @@ def test_excerpts_keep_their_marks(compare):
 
     deck = Deck("texts")
     _excerpts(deck, examples.excerpts())
-    runs = [run for p in opened(deck)[0].shapes[2].text_frame.paragraphs for run in p.runs]
+    boxes = [shape.text_frame for shape in opened(deck)[0].shapes if shape.has_text_frame]
+    runs = [run for box in boxes for p in box.paragraphs for run in p.runs]
     assert any(run.text == "stone" and run.font._element.get("strike") == "sngStrike" for run in runs)
     assert any(run.text == "hill" and run.font.underline for run in runs)
 
@@ -148,3 +150,38 @@ def test_bars_begin_at_zero_and_bands_are_drawn():
     bars, line = opened(deck)
     assert graphics(bars, "chart")[0].chart.value_axis.minimum_scale == 0
     assert any(shape.shape_type == 13 for shape in line.shapes)
+
+
+def sizes_of(slide):
+    """The sizes of the letters of a slide's table, in points."""
+    table = graphics(slide, "table")[0].table
+    return {cell.text_frame.paragraphs[0].font.size.pt for row in table.rows for cell in row.cells}
+
+
+def test_a_small_table_is_written_large_and_a_long_one_is_spread_evenly():
+    deck = Deck("sizes")
+    add_table(deck, Table("Few", ("Name", "Value"), (("one", 0.5), ("two", 0.25))))
+    add_table(deck, Table("Many", ("Name", "Value"), tuple((f"row {at}", 0.5) for at in range(ROWS + 1))))
+    few, first, second = opened(deck)
+    assert sizes_of(few) == {18.0}
+    assert sizes_of(first) == sizes_of(second) == {12.0}
+    counts = [len(graphics(slide, "table")[0].table.rows) - 1 for slide in (first, second)]
+    assert sum(counts) == ROWS + 1
+    assert abs(counts[0] - counts[1]) <= 1, "no slide is left with a single row"
+
+
+def test_headings_of_slides_have_the_letters_of_headings_of_pages(score_slides):
+    assert {slide.shapes.title.text_frame.paragraphs[0].font.name for slide in score_slides[1:]} == {theme.SLIDE_SERIF}
+
+
+def test_the_sentence_of_a_chart_ends_before_its_chart_begins():
+    from basanite.reports.slides.charts import SUMMARY, add_chart
+
+    deck, long = Deck("words"), "The value rises with the threshold and falls again. " * 9
+    data = Table("t", ("x", "y"), ((1.0, 0.1), (2.0, 0.2)))
+    add_chart(deck, Chart("t", long, "line", data, Axis("x", "x"), Axis("y", "y")))
+    slide = opened(deck)[0]
+    told = next(one.text_frame.text for one in slide.shapes if one.has_text_frame and "rises" in one.text_frame.text)
+    assert len(told) <= SUMMARY
+    assert told.endswith("again."), "only whole sentences"
+    assert slide.notes_slide.notes_text_frame.text.count("rises") == 9, "the notes hold all of it"

@@ -22,6 +22,7 @@ from basanite.cli import app
 from basanite.cli.operating.office import GivenClock
 from basanite.synthetic.clir import Spec
 from basanite.testing import SetClock, small_office, small_pack
+from basanite.testing.engines import place
 
 CAMPAIGN = "material-base"
 PEOPLE = {"eva": "evaluation", "otto": "evaluation", "ada": "", "bea": ""}
@@ -40,7 +41,8 @@ class Stage:
     def admin(self, *words, ok=True):
         """What an organiser types."""
         line = ["admin", *map(str, words), "--data", str(self.office.settings.data), "--json"]
-        ended = CliRunner().invoke(app, line, obj=GivenClock(self.clock))
+        where = place(self.office.settings.data).environment()
+        ended = CliRunner(env=where).invoke(app, line, obj=GivenClock(self.clock))
         assert (ended.exit_code == 0) == ok, (words, ended.output, ended.exception)
         return json.loads(ended.stdout)
 

@@ -26,8 +26,6 @@ from basanite.cli import app
 from basanite.testing import season, small_campaign_text, small_office
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
-FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]
-FLAGS += ["--disable-background-networking", "--disable-component-update", "--disable-sync"]
 HOME, DESK = "/campaigns/small", "/campaigns/small/organise"
 CHEAP = Accounts(time_cost=1, memory_kib=64, lanes=1, tries="1000/minute", session_hours=20_000, idle_minutes=1_000_000)
 AGREEMENT = """
@@ -172,17 +170,12 @@ class Stage:
 
 
 @pytest.fixture
-def stage(tmp_path, clock, pack, chromium):
-    from playwright.sync_api import sync_playwright
-
+def stage(tmp_path, clock, pack, chrome):
     office = small_office(tmp_path, clock, accounts=CHEAP, limits=Limits(poll_seconds=0.1, duty_seconds=1.0))
-    with sync_playwright() as started:
-        chrome = started.chromium.launch(executable_path=chromium, args=FLAGS)
-        made = Stage(office, clock, pack, tmp_path, chrome)
-        with live(office, worker=True) as address:
-            made.address = address
-            yield made
-            chrome.close()
+    made = Stage(office, clock, pack, tmp_path, chrome)
+    with live(office, worker=True) as address:
+        made.address = address
+        yield made
     office.close()
 
 

@@ -10,7 +10,7 @@ import time
 
 import httpx2
 import pytest
-from tests.cli.running import here
+from tests.cli.running import here, moved, plain
 
 from basanite.campaign.settings import Mail
 from basanite.cli.operating.serve import is_loopback
@@ -38,8 +38,10 @@ def answered(address, process):
 @pytest.mark.timeout(180)
 def test_the_server_starts_answers_and_stops_in_good_order(tmp_path):
     port = free_port()
-    command = [sys.executable, "-m", "basanite", "serve", "--port", str(port), "--data", "season"]
-    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    words = ("serve", "--port", str(port), "--data", "season")
+    how = {"cwd": tmp_path, "env": plain() | moved(words, tmp_path), "text": True}
+    command = [sys.executable, "-m", "basanite", *words]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **how) as process:
         try:
             ready = answered(f"http://127.0.0.1:{port}", process)
         finally:

@@ -114,6 +114,8 @@ SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross"
 
 SANS = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', 'Liberation Sans', Arial, sans-serif"
 SERIF = "Charter, 'Bitstream Charter', 'Iowan Old Style', 'Sitka Text', Cambria, Georgia, 'Liberation Serif', serif"
+SLIDE_SERIF, SLIDE_SANS = "Georgia", "Calibri"
+"""Slides name one font each, and these are wherever slides are shown."""
 MONO = "ui-monospace, 'SF Mono', 'Cascadia Mono', Menlo, Consolas, 'Liberation Mono', monospace"
 
 SPACES = {"space_1": "0.25rem", "space_2": "0.5rem", "space_3": "0.75rem", "space_4": "1rem", "space_5": "1.5rem"}

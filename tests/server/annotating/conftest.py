@@ -3,17 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.server.annotating.staging import FLAGS, staged
-
-
-@pytest.fixture(scope="module")
-def chrome(chromium):
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as started:
-        opened = started.chromium.launch(executable_path=chromium, args=FLAGS)
-        yield opened
-        opened.close()
+from tests.server.annotating.staging import staged
 
 
 @pytest.fixture(scope="module")

@@ -19,8 +19,6 @@ from basanite.reading.package.documents import new_sums, sums_path
 from basanite.server.accounts import sessions
 from basanite.testing import SetClock, season, small_campaign_text
 
-FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]
-FLAGS += ["--disable-background-networking", "--disable-component-update", "--disable-sync"]
 CHEAP = Accounts(time_cost=1, memory_kib=64, lanes=1, tries="1000/minute", session_hours=20_000, idle_minutes=1_000_000)
 EXAMPLES = Path(__file__).parents[3] / "examples"
 NFL = EXAMPLES / "reading" / "nfl"

@@ -11,9 +11,9 @@ import json
 import pytest
 from tests.server.annotating.staging import select
 from tests.server.annotating.states import given, guide, text
+from tests.server.pages.conftest import HOST
+from tests.server.pages.conftest import answer as page_or_asset
 from tests.server.pages.states import frame
-from tests.server.pages.test_in_a_browser import HOST
-from tests.server.pages.test_in_a_browser import answer as page_or_asset
 
 from basanite.server.pages.foundation.frame import render
 

@@ -81,8 +81,8 @@ def test_a_configuration_is_previewed_with_its_problems_and_as_it_will_look(stag
 @pytest.mark.parametrize("path", USE_CASES, ids=["nfl-scoring", "protests"])
 def test_every_use_case_renders_from_its_file_alone_and_names_nothing_of_the_ontology(chrome, path):
     from tests.server.annotating.states import given, text
+    from tests.server.pages.conftest import HOST, answer
     from tests.server.pages.states import frame
-    from tests.server.pages.test_in_a_browser import HOST, answer
 
     from basanite.annotation.config import read_config
     from basanite.server.pages.annotating.wire import config_data

@@ -8,7 +8,6 @@ from tests.server.accounts.conftest import CHEAP, Browser
 from tests.server.conftest import fresh_office
 from tests.server.judging.staging import Bench
 from tests.server.live import live
-from tests.server.pages.test_in_a_browser import FLAGS
 
 from basanite.campaign.office import utc_now
 from basanite.server.app import make_app
@@ -44,16 +43,6 @@ def visit(bench, app):
 def server(bench):
     with live(bench.office) as address:
         yield address
-
-
-@pytest.fixture(scope="module")
-def chrome(chromium):
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as started:
-        opened = started.chromium.launch(executable_path=chromium, args=FLAGS)
-        yield opened
-        opened.close()
 
 
 @pytest.fixture

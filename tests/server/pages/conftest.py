@@ -7,12 +7,18 @@ from starlette.testclient import TestClient
 from tests.campaign.staging import staged
 from tests.server.accounts.conftest import CHEAP, PASSWORD, Browser
 from tests.server.conftest import fresh_office
+from tests.server.pages.every import ALL
+from tests.server.pages.states import frame
 
 from basanite.campaign.store.personal import Personal, mail_digest, seal
 from basanite.campaign.store.tables import Account, Person
 from basanite.server.accounts import passwords
 from basanite.server.app import make_app
+from basanite.server.guarding import HEADERS
+from basanite.server.pages.foundation.environment import MEDIA, assets
+from basanite.server.pages.foundation.frame import render
 
+HOST, DESK = "http://localhost:9", {"width": 1280, "height": 900}
 PEOPLE = ("ada", "alan", "bea", "eva", "otto")
 
 
@@ -59,3 +65,36 @@ def visit(app, stage):
         return browser
 
     return opened
+
+
+@pytest.fixture(scope="module")
+def shown(chrome):
+    """Shows a page in a state, as our server sends it, and collects complaints and what is asked of others."""
+    context, now = chrome.new_context(), {}
+    context.route("**/*", lambda route: answer(route, now["html"]))
+    tab = context.new_page()
+    tab.on("console", lambda said: tab.complaints.append(said.text) if said.type in ("error", "warning") else None)
+    tab.on("pageerror", lambda error: tab.complaints.append(str(error)))
+    tab.on("request", lambda asked: None if asked.url.startswith((HOST, "data:")) else tab.outside.append(asked.url))
+
+    def opened(page, state, *, size=DESK, scheme="light"):
+        now["html"], tab.complaints, tab.outside = render(ALL[page](state), frame(state)), [], []
+        tab.set_viewport_size(size)
+        tab.emulate_media(color_scheme=scheme)
+        tab.goto(f"{HOST}/shown")
+        return tab
+
+    yield opened
+    context.close()
+
+
+def answer(route, html):
+    """The page, or one of the files that all pages share, with the headers of our server."""
+    path = route.request.url.removeprefix(HOST).partition("?")[0]
+    if path == "/shown":
+        route.fulfill(body=html, content_type="text/html", headers=dict(HEADERS))
+    elif path.startswith("/static/"):
+        name = path.removeprefix("/static/")
+        route.fulfill(body=assets()[name], headers={"Content-Type": MEDIA[name.rpartition(".")[2]]})
+    else:
+        route.fulfill(status=204, body="")

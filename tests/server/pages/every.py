@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.server.annotating import states as annotating
+from tests.server.demo import states as demo
 from tests.server.judging import states as judging
 from tests.server.pages import states
 from tests.server.pages.organiser import states as organiser
@@ -10,4 +11,5 @@ from tests.server.pages.public import states as public
 from tests.server.panels import states as panels
 from tests.server.reading import states as reading
 
-ALL = {**states.ALL, **organiser.ALL, **public.ALL, **panels.ALL, **reading.ALL, **judging.ALL, **annotating.ALL}
+PARTS = (states, organiser, public, panels, reading, judging, annotating, demo)
+ALL = {page: state for part in PARTS for page, state in part.ALL.items()}

@@ -13,8 +13,6 @@ from basanite.campaign.store.tables import Account, Person
 from basanite.server.accounts import passwords, sessions
 from basanite.testing import SetClock
 
-FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]
-FLAGS += ["--disable-background-networking", "--disable-component-update", "--disable-sync"]
 DESK, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
 
 

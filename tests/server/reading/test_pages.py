@@ -7,23 +7,13 @@ from axe_playwright_python.sync_playwright import Axe
 from sqlalchemy import select
 from tests.campaign.answering.small_package import SEALED_WORDS, answers_of, ndjson
 from tests.campaign.answering.test_adjudicating import begin, losers
-from tests.server.reading.browsing import DESK, FLAGS, PHONE, reading_site, tab_of
+from tests.server.reading.browsing import DESK, PHONE, reading_site, tab_of
 
 from basanite.campaign.answering import people, scoring, services
 from basanite.campaign.store.tables import ReadingDecision, ReadingSearch, ReceivedAnswer
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(240)]
 BASE = "/campaigns/small/reading"
-
-
-@pytest.fixture(scope="module")
-def chrome(chromium):
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as started:
-        opened = started.chromium.launch(executable_path=chromium, args=FLAGS)
-        yield opened
-        opened.close()
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from basanite import __version__
 from basanite.analysis.results import Analysis, Design, Value
@@ -198,8 +198,24 @@ def _primary_first(values: Mapping[str, Value], primary: str) -> list[str]:
     return sorted(values, key=lambda name: name != primary)
 
 
+def _counts(parts: Iterable[tuple[str, float]]) -> frozenset[str]:
+    """Parts that are counts: whole wherever they stand, and more than one somewhere; nobody reads nine as 9.0000.
+
+    >>> sorted(_counts([("place", 1.0), ("place", 9.0), ("share", 1.0), ("loss", 2.5)]))
+    ['place']
+    """
+    found: dict[str, list[float]] = {}
+    for part, value in parts:
+        found.setdefault(part, []).append(float(value))
+    return frozenset(
+        part for part, values in found.items() if all(map(float.is_integer, values)) and max(map(abs, values)) > 1
+    )
+
+
 def _parts(analysis: Analysis) -> tuple[Table, ...]:
-    rows = tuple((name, part, share) for name, value in analysis.values.items() for part, share in value.parts.items())
+    found = [(name, part, share) for name, value in analysis.values.items() for part, share in value.parts.items()]
+    counts = _counts((part, share) for _, part, share in found)
+    rows = tuple((name, part, int(share) if part in counts else share) for name, part, share in found)
     return (Table("What the values are made of", ("Metric", "Part", "Value"), rows),) if rows else ()
 
 

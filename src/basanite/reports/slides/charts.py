@@ -20,10 +20,24 @@ from basanite.figures import Chart
 from basanite.reports import theme
 from basanite.reports.drawing.charts import vega_lite
 from basanite.reports.drawing.points import is_category
-from basanite.reports.slides.deck import HEIGHT, INK, MARGIN, TOP, WIDTH, Deck, colour, cut, describe, write
+from basanite.reports.slides.deck import (
+    HEIGHT,
+    INK,
+    MARGIN,
+    TOP,
+    WIDTH,
+    Deck,
+    colour,
+    cut,
+    describe,
+    whole_sentences,
+    write,
+)
 from basanite.reports.wording import shown
 
 MOST_POINTS = 400
+SUMMARY = 190
+"""Letters of a chart's sentence that stand on two lines; the notes of the slide hold all of it."""
 MOST_BARS = 40
 PICTURE_SCALE = 2.5
 FEW_FACETS, MANY_FACETS = 3, 14
@@ -41,7 +55,7 @@ def add_chart(deck: Deck, chart: Chart) -> None:
     write(
         slide,
         (MARGIN, TOP - Inches(0.1), WIDTH - 2 * MARGIN, Inches(0.6)),
-        [cut(chart.summary, 260)],
+        [whole_sentences(chart.summary, SUMMARY)],
         size=14,
         ink="muted",
     )

@@ -28,6 +28,7 @@ TITLE_ONLY, BLANK = 5, 6
 LONGEST_TITLE = 110
 INK = theme.literal(theme.LIGHT)
 _MINUS = re.compile(r"(?<![\w.])-(?=\d)")
+_SENTENCE = re.compile(r"(?<=[.;]) (?=[A-Z])")
 _TIME = re.compile(rb"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z")
 
 
@@ -47,6 +48,22 @@ def cut(text: str, length: int) -> str:
     return plain if len(plain) <= length else plain[: length - 1].rstrip() + "…"
 
 
+def whole_sentences(text: str, length: int) -> str:
+    """As many whole sentences as fit; where not even the first does, its beginning.
+
+    >>> whole_sentences("One is short. Two is rather long.", 20)
+    'One is short.'
+    >>> whole_sentences("Far too long", 8)
+    'Far too…'
+    """
+    kept = ""
+    for sentence in _SENTENCE.split(text):
+        if kept and len(kept) + len(sentence) + 1 > length:
+            break
+        kept = f"{kept} {sentence}".strip()
+    return cut(kept, length)
+
+
 class Deck:
     """Slides as they are made, one after the other."""
 
@@ -63,13 +80,11 @@ class Deck:
         slide = self._new(BLANK)
         slide.background.fill.solid()
         slide.background.fill.fore_color.rgb = colour("stone")
-        gold = slide.shapes.add_shape(1, MARGIN, Inches(2.25), Inches(1.6), Emu(45_720))
-        gold.fill.solid()
-        gold.fill.fore_color.rgb = colour("stone_gold")
-        gold.line.fill.background()
-        _describe(gold, "a line of gold", decorative=True)
+        _streak(slide, (MARGIN, Inches(2.25), Inches(1.6), Emu(45_720)), "stone_gold")
         place = (MARGIN, Inches(2.5), WIDTH - 2 * MARGIN)
-        write(slide, (*place, Inches(1.5)), [cut(title, LONGEST_TITLE)], size=44, ink="stone_ink", bold=True)
+        write(
+            slide, (*place, Inches(1.5)), [cut(title, LONGEST_TITLE)], size=44, ink="stone_ink", bold=True, serif=True
+        )
         write(slide, (place[0], Inches(1.6), place[2], Inches(0.5)), [cut(subtitle, 140)], size=18, ink="stone_gold")
         write(slide, (place[0], Inches(4.2), place[2], Inches(2.6)), lines, size=20, ink="stone_muted")
 
@@ -81,8 +96,9 @@ class Deck:
         frame = heading.text_frame
         frame.word_wrap, frame.vertical_anchor = True, MSO_ANCHOR.MIDDLE
         frame.text = cut(title, LONGEST_TITLE)
-        _style(frame.paragraphs[0], size=28 if len(title) < 60 else 22, ink="ink", bold=True)
+        _style(frame.paragraphs[0], size=28 if len(title) < 60 else 22, ink="ink", bold=True, serif=True)
         self._foot(slide)
+        _streak(slide, (MARGIN + Inches(0.1), Inches(0.38), Inches(0.9), Emu(34_290)), "gold")
         if notes:
             slide.notes_slide.notes_text_frame.text = shown(notes)
         return slide
@@ -103,7 +119,14 @@ class Deck:
 
 
 def write(
-    slide: Any, place: tuple[int, int, int, int], lines: list[str], *, size: int, ink: str, bold: bool = False
+    slide: Any,
+    place: tuple[int, int, int, int],
+    lines: list[str],
+    *,
+    size: int,
+    ink: str,
+    bold: bool = False,
+    serif: bool = False,
 ) -> Any:
     """Lines of text in a box."""
     box = slide.shapes.add_textbox(*place)
@@ -113,14 +136,26 @@ def write(
         paragraph = frame.paragraphs[0] if number == 0 else frame.add_paragraph()
         paragraph.text = shown(line)
         paragraph.space_after = Pt(size * 0.4)
-        _style(paragraph, size=size, ink=ink, bold=bold)
+        _style(paragraph, size=size, ink=ink, bold=bold, serif=serif)
     return box
 
 
-def _style(paragraph: Any, *, size: int, ink: str, bold: bool) -> None:
+def _style(paragraph: Any, *, size: int, ink: str, bold: bool, serif: bool = False) -> None:
+    """Headings have the letters of headings everywhere else."""
     paragraph.font.size, paragraph.font.bold = Pt(size), bold
+    paragraph.font.name = theme.SLIDE_SERIF if serif else theme.SLIDE_SANS
     paragraph.font.color.rgb = colour(ink)
     paragraph.alignment = 1  # left: the template centres titles
+
+
+def _streak(slide: Any, place: tuple[int, int, int, int], ink: str) -> None:
+    """A streak of gold, as on a touchstone; it says nothing."""
+    line = slide.shapes.add_shape(1, *place)
+    line.fill.solid()
+    line.fill.fore_color.rgb = colour(ink)
+    line.line.fill.background()
+    line.shadow.inherit = False
+    _describe(line, "", decorative=True)
 
 
 def _describe(shape: Any, words: str, *, decorative: bool = False) -> None:

@@ -42,7 +42,7 @@ def _headline(line: Headline) -> str:
         if line.low is not None and line.high is not None
         else "no interval"
     )
-    return f"{cut(line.label, 40)}: {line.metric} {number(line.value)}, {interval}"
+    return cut(f"{cut(line.label, 40)}: {line.metric} {number(line.value)}, {interval}", LONGEST)
 
 
 def _add(deck: Deck, section: Section, figure: Figure) -> None:

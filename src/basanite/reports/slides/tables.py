@@ -9,6 +9,7 @@ from typing import Any
 from pptx.util import Inches, Pt
 
 from basanite.figures import Cell, Table
+from basanite.reports import theme
 from basanite.reports.slides.deck import MARGIN, TOP, WIDTH, Deck, colour, cut, describe, write
 from basanite.reports.wording import number
 
@@ -19,7 +20,10 @@ MOST_ROWS = 60
 COLUMNS = 9
 LONGEST = 110
 LETTERS = 142
-"""Letters of the table's size that stand beside each other on a slide."""
+"""Letters of the smallest size that stand beside each other on a slide."""
+SIZES = (18, 15, 12)
+"""Sizes of letters: a table is as large as fits one slide, and not smaller than the last."""
+SMALLEST = SIZES[-1]
 NARROW, WORD, ROOM = 8, 26, 5
 """Letters of the narrowest column, of the longest word that is never broken, and of the margins of a cell."""
 LINE, MORE = Inches(0.4), Inches(0.19)
@@ -33,21 +37,27 @@ class Grid:
     table: Table
     columns: Sequence[int]
     letters: Sequence[int]
+    size: int = SMALLEST
+
+    @property
+    def room(self) -> float:
+        """Letters of this size that stand beside each other on a slide."""
+        return LETTERS * SMALLEST / self.size
 
     @property
     def width(self) -> int:
         """How wide the grid is: no wider than the slide, and a small table stays small."""
-        share = max(0.4, min(1.0, 1.15 * sum(self.letters) / LETTERS))
+        share = max(0.4, min(1.0, 1.15 * sum(self.letters) / self.room))
         return int((WIDTH - 2 * MARGIN) * share)
 
     def height(self, cells: Sequence[Cell]) -> int:
         """The height that a row needs when its cells are broken into lines."""
-        scale = max(1.0, LETTERS * self.width / (WIDTH - 2 * MARGIN) / sum(self.letters))
+        scale = max(1.0, self.room * self.width / (WIDTH - 2 * MARGIN) / sum(self.letters))
         lines = [
             -(-len(cut(number(cells[at]), LONGEST)) // max(1, int(room * scale) - ROOM + 1))
             for at, room in zip(self.columns, self.letters, strict=True)
         ]
-        return int(LINE + MORE * (max(lines, default=1) - 1))
+        return int((LINE + MORE * (max(lines, default=1) - 1)) * self.size / SMALLEST)
 
     @property
     def head(self) -> int:
@@ -55,22 +65,30 @@ class Grid:
         return self.height(self.table.columns)
 
     def pages(self, rows: Sequence[tuple[Cell, ...]]) -> Iterator[tuple[int, int]]:
-        """From which row to which each slide goes."""
-        start, used = 0, self.head
-        for at, row in enumerate(rows):
-            tall = self.height(row)
-            if at > start and used + tall > LINE * (ROWS + 1):
-                yield start, at
-                start, used = at, self.head
-            used += tall
-        yield start, len(rows)
+        """From which row to which each slide goes: no slide is left with a row or two of a long table."""
+        full, heights = int(LINE * (ROWS + 1)), [self.height(row) for row in rows]
+        found = list(_filled(heights, self.head, full))
+        even = self.head + sum(heights) // len(found) + max(heights, default=0)
+        evenly = list(_filled(heights, self.head, min(full, even)))
+        yield from evenly if len(evenly) == len(found) else found
+
+
+def _filled(heights: Sequence[int], head: int, most: int) -> Iterator[tuple[int, int]]:
+    """Rows of these heights, slide after slide, none higher than `most`."""
+    start, used = 0, head
+    for at, tall in enumerate(heights):
+        if at > start and used + tall > most:
+            yield start, at
+            start, used = at, head
+        used += tall
+    yield start, len(heights)
 
 
 def add_table(deck: Deck, table: Table) -> None:
     """One table, on as many slides as it needs."""
     rows = table.rows[:MOST_ROWS]
     for first, columns in _halves(table):
-        grid = Grid(table, columns, _letters(table, columns))
+        grid = _grid(table, columns, rows)
         for start, end in grid.pages(rows):
             title = table.title if first and not start else f"{table.title} (continued)"
             slide = deck.slide(title, notes=table.note)
@@ -89,7 +107,17 @@ def _halves(table: Table) -> Iterator[tuple[bool, list[int]]]:
         yield start == 1, [0, *range(start, min(start + COLUMNS - 1, len(table.columns)))]
 
 
-def _letters(table: Table, columns: Sequence[int]) -> list[int]:
+def _grid(table: Table, columns: Sequence[int], rows: Sequence[tuple[Cell, ...]]) -> Grid:
+    """The columns in the largest letters with which all rows stand on one slide, else in the smallest."""
+    for size in SIZES:
+        grid = Grid(table, columns, _letters(table, columns, LETTERS * SMALLEST // size), size)
+        fits = sum(grid.letters) <= grid.room and len(list(grid.pages(rows))) == 1
+        if fits:
+            return grid
+    return grid
+
+
+def _letters(table: Table, columns: Sequence[int], most_letters: int) -> list[int]:
     """Room for each column: what it needs, the widest ones cut down until all fit; no word is broken."""
     cells = [[table.columns[at], *(number(row[at]) for row in table.rows[:MOST_ROWS])] for at in columns]
     needed = [max(NARROW, *(min(len(cell), LONGEST) + ROOM for cell in column)) for column in cells]
@@ -98,7 +126,7 @@ def _letters(table: Table, columns: Sequence[int]) -> list[int]:
     ]
     for most in range(LONGEST, NARROW, -2):
         found = [max(min(room, most), word, NARROW) for room, word in zip(needed, words, strict=True)]
-        if sum(found) <= LETTERS:
+        if sum(found) <= most_letters:
             break
     return found
 
@@ -115,22 +143,29 @@ def _draw(slide: Any, grid: Grid, rows: Sequence[tuple[Cell, ...]], start: int) 
     for place, at in enumerate(grid.columns):
         drawn.columns[place].width = int(grid.width * grid.letters[place] / sum(grid.letters))
         right = not any(isinstance(row[at], str) for row in grid.table.rows)
-        _fill(drawn.cell(0, place), grid.table.columns[at], bold=True, head=True, right=right)
+        _fill(drawn.cell(0, place), grid.table.columns[at], grid.size, bold=True, head=True, right=right)
         for line, row in enumerate(rows, start=1):
             strong, faint = start + line - 1 in grid.table.emphasis, start + line - 1 in grid.table.muted
-            _fill(drawn.cell(line, place), row[at], bold=strong, muted=faint, right=right)
+            _fill(drawn.cell(line, place), row[at], grid.size, bold=strong, muted=faint, right=right)
     return sum(heights)
 
 
 def _fill(
-    cell: Any, content: Cell, *, bold: bool = False, head: bool = False, muted: bool = False, right: bool = False
+    cell: Any,
+    content: Cell,
+    size: int,
+    *,
+    bold: bool = False,
+    head: bool = False,
+    muted: bool = False,
+    right: bool = False,
 ) -> None:
     cell.text = cut(number(content), LONGEST)
     cell.fill.solid()
     cell.fill.fore_color.rgb = colour("sunken" if head else "card")
     cell.margin_top = cell.margin_bottom = Inches(0.04)
     paragraph = cell.text_frame.paragraphs[0]
-    paragraph.font.size, paragraph.font.bold = Pt(12), bold
+    paragraph.font.size, paragraph.font.bold, paragraph.font.name = Pt(size), bold, theme.SLIDE_SANS
     paragraph.font.color.rgb = colour("muted" if muted else "ink")
     paragraph.alignment = 3 if right else 1
 

@@ -28,6 +28,7 @@
   async function draw(host, spec) {
     const live = document.createElement("div");
     live.className = "live";
+    live.setAttribute("aria-hidden", "true"); // the figure has words of its own, and a table (P-33)
     host.append(live);
     try {
       const options = { mode: "vega-lite", renderer: "svg", actions: false, defaultStyle: false, logLevel: 1, tooltip: showTip };

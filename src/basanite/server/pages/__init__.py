@@ -40,6 +40,7 @@ from basanite.server.pages import (
     annotating,
     answering,
     campaign,
+    demo,
     error,
     judging,
     organiser,
@@ -63,6 +64,7 @@ ROUTERS = (
     *judging.ROUTERS,
     *annotating.ROUTERS,
     *answering.ROUTERS,
+    *demo.ROUTERS,
 )
 
 

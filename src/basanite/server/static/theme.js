@@ -1,6 +1,9 @@
 // Light, dark or as the system says: switched at once here, kept by the server, and works without this script too.
 // Tells the server the zone of a reader who is not signed in, so that times can be shown in it.
-document.querySelector(".tabs [aria-current]")?.scrollIntoView({ inline: "center", block: "nearest" });
+for (const bar of document.querySelectorAll(".tabs, .rail, .panel-tabs")) {
+  const here = bar.querySelector("[aria-current]");
+  if (here) bar.scrollLeft = here.offsetLeft - bar.offsetLeft - (bar.clientWidth - here.offsetWidth) / 2;
+}
 const form = document.querySelector("form[data-theme-form]");
 
 form?.addEventListener("submit", async (event) => {

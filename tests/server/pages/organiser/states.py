@@ -51,7 +51,7 @@ def home_page(state):
     def line(s, n):
         states = ("open", "coming", "past")
         return home.WindowLine(
-            f"w{n}", name(s), states[n % 3], EARLIER, LATER, n % 2 == 0, 1200, 3, 1, 2, ("top", "public")
+            f"w{n}", name(s), states[n % 3], EARLIER, LATER, n % 2 == 0, 1200, 3, 1, 2, "To the public"
         )
 
     waits = Waiting(*([min(count(state), 1)] * 7)) if state != "many" else Waiting(*([count(state)] * 7))
@@ -313,7 +313,7 @@ def webhooks_page(state):
 
 def audit_page(state):
     def line(s, n):
-        return audit.EventLine(n, NOW, name(s), "submission.accepted", name(s), name(s))
+        return audit.EventLine(n, NOW, name(s), "submission.accepted", name(s), ((name(s), name(s)),))
 
     verdict = {"one": Verdict((), 17, "f" * 64), "error": Verdict((3, 4), 17, "f" * 64)}.get(state)
     return audit.AuditPage("Audit trail", paged(state, line), ("submission", "team"), "team", verdict)

@@ -143,7 +143,7 @@ class TestTwoPeople:
             assert session.scalars(select(Release)).all() == []
             act = session.scalars(select(Approval.id)).one()
         otto = desk("otto")
-        assert "week, certification" in otto.page("/approvals")
+        assert "To each PI, for certification" in otto.page("/approvals")
         assert "done in both names" in otto.act("/approvals", f"/approvals/{act}", agree="yes").text
         assert "1.0000" in visit("ada").get("/campaigns/small/certification/week").text
 

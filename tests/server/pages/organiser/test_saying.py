@@ -95,16 +95,23 @@ def test_the_audit_trail_is_filtered_paged_and_checked(desk, stage):
     older = re.search(r'href="([^"]*after=\d+)"', page)[1]
     assert "question.asked" in eva.page("/log?kind=question")
     assert "question.asked" not in eva.page("/log?kind=test")
-    first, second = (set(re.findall(r'<td class="num">(\d+)</td>', text)) for text in (page, eva.get(older).text))
+    first, second = (set(re.findall(r'<td class="num"[^>]*>(\d+)</td>', text)) for text in (page, eva.get(older).text))
     assert len(first) == 50
     assert second
     assert not first & second, "nothing is shown twice"
     assert "entries holds" in eva.act("/log").text
     with stage.office.writing() as session:  # somebody who has the database file can do this
-        for trigger in session.scalars(text("SELECT name FROM sqlite_master WHERE type = 'trigger'")).all():
-            session.execute(text(f"DROP TRIGGER {trigger}"))
+        _drop_guards(session, stage.office)
         session.execute(update(Event).where(Event.sequence == 3).values(actor="somebody else"))
     assert "broken at: 3" in eva.act("/log").text
+
+
+def _drop_guards(session, office):
+    if not office.database.is_sqlite:
+        session.execute(text("ALTER TABLE events DISABLE TRIGGER USER"))
+        return
+    for trigger in session.scalars(text("SELECT name FROM sqlite_master WHERE type = 'trigger'")).all():
+        session.execute(text(f"DROP TRIGGER {trigger}"))
 
 
 def desk_event(stage, number):

@@ -12,6 +12,8 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from basanite import registry
+from basanite.errors import BasaniteError
 from basanite.reports import theme
 from basanite.reports.formats.html import listed_rows, numeric
 from basanite.reports.wording import number, percent, shown
@@ -32,13 +34,28 @@ def environment() -> Environment:
     )
     made.globals |= {"_": say, "plural": plural, "static": static_address, "mark": _mark()}
     made.globals |= {"listed_rows": listed_rows, "numeric": numeric}
-    made.filters |= {"figure": figure, "percent": percent, "size": size}
+    made.filters |= {"figure": figure, "percent": percent, "size": size, "meaning": meaning}
     return made
 
 
 def figure(value: Any) -> str:
     """A number as pages show it, with a true minus sign; a dash where there is none."""
     return number(value).replace("-", "−") if not isinstance(value, str) else value
+
+
+@functools.cache
+def meaning(metric: str) -> str:
+    """What a metric measures, in one line: its short name says nothing to a newcomer.
+
+    >>> meaning("pfa")
+    'Mean share of non-relevant documents that were returned, over all queries'
+    >>> meaning("no such metric")
+    ''
+    """
+    try:
+        return str(registry.load("metrics", metric).summary)
+    except BasaniteError:
+        return ""
 
 
 def size(count: int) -> str:

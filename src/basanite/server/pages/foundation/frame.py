@@ -5,8 +5,8 @@ A page's dataclass lives in `pages/<area>/<name>.py`; its template is `templates
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from fastapi import Request
@@ -70,6 +70,8 @@ class Frame:
     demo: bool = False
     judges: bool = False
     """Whether the reader has a seat on a panel of judges."""
+    windows: Mapping[str, str] = field(default_factory=dict)
+    """What the windows of the campaign are called: nobody reads their ids."""
 
 
 def show(
@@ -127,6 +129,7 @@ def framed(request: Request, caller: Caller, problems: tuple[Problem, ...] = ())
             entries=tuple(_entries(session, request, caller)),
             demo=caller.office.settings.demo,
             judges=_judges(session, caller),
+            windows={one.id: one.title for one in caller.campaign.windows} if caller.campaign else {},
         )
     return frame, fresh
 

@@ -27,11 +27,12 @@ ROUTER = APIRouter(include_in_schema=False)
 @ROUTER.get(BASE)
 def desk(request: Request, caller: Judge, panel: str, again: str = "") -> Response:
     """What the judge has to do now; with `again` the last answer, to correct it."""
-    with caller.office.writing() as session:  # it is noted when an item was first seen
+    with caller.office.reading() as session:
         found = desk_of(session, caller, panel, again=bool(again))
-        if found.assignment:
-            working.mark_shown(session, caller.office, caller.actor, found.panel_id, found.assignment)
         page = page_of(session, caller, found)
+    if found.assignment and not found.seen:
+        with caller.office.writing() as session:  # only then: whoever writes waits for all others who do
+            working.mark_shown(session, caller.office, caller.actor, found.panel_id, found.assignment)
     return show(request, caller, page)
 
 

@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 from basanite.campaign.model.refusals import RefusedError, missing
 from basanite.campaign.panels.attending import working
 from basanite.campaign.panels.attending.desk import blocks_for
-from basanite.campaign.panels.found import find_seat, panel_named
+from basanite.campaign.panels.found import panel_of_judge
 from basanite.campaign.store.tables import Assignment, PanelItem
 from basanite.judging.items import Block
 from basanite.server.catalogue import say
@@ -48,9 +48,7 @@ def base_of(caller: Caller, panel: str) -> str:
 def panel_of(session: Session, caller: Caller, name: str) -> str:
     """The id of a panel on which the caller has a seat; any other is not there (X-4)."""
     row, _ = caller.here
-    panel = panel_named(session, row.id, name)
-    find_seat(session, panel.id, caller.actor.id)
-    return panel.id
+    return panel_of_judge(session, row.id, name, caller.actor.id)
 
 
 def desk_of(session: Session, caller: Caller, name: str, *, again: bool = False) -> working.Desk:

@@ -15,10 +15,13 @@ from basanite.campaign.organising.looking.waiting import Waiting, runs_by_window
 from basanite.server.catalogue import plural, say, sentence
 from basanite.server.pages.foundation.frame import show
 from basanite.server.pages.organiser.desk import BASE, Organiser
+from basanite.server.pages.organiser.people.approvals import WORDS
+from basanite.server.pages.organiser.results.release import LEVELS
 from basanite.server.roles import Caller
 
 ROUTER = APIRouter(include_in_schema=False)
 ON_ITS_WAY = ("received", "validating", "scoring")
+LEVEL_ORDER = {level: place for place, level in enumerate(LEVELS)}
 WAITS = (
     (
         "leads",
@@ -85,7 +88,8 @@ class WindowLine:
     invalid: int
     failed: int
     busy: int
-    released: tuple[str, ...]
+    released: str
+    """The last level that is out, in words."""
 
 
 @dataclass(frozen=True)
@@ -106,13 +110,13 @@ def home(request: Request, caller: Organiser) -> Response:
     with caller.office.reading() as session:
         found, runs = waiting(session, row.id), runs_by_window(session, row.id)
         out = releasing.releases(session, row.id)
-    released = {one.id: tuple(each.level for each in out if each.window == one.id) for one in campaign.windows}
+    released = {one.window: str(say(LEVELS[one.level])) for one in sorted(out, key=lambda one: LEVEL_ORDER[one.level])}
     page = HomePage(
         say("Desk"),
         tuple(duties(found)),
         tuple(_windows(caller, runs, released)),
         caller.plan_version,
-        tuple(sorted(campaign.two_people)),
+        tuple(str(say(WORDS[act])) for act in sorted(campaign.two_people) if act in WORDS),
     )
     return show(request, caller, page)
 
@@ -126,7 +130,7 @@ def duties(found: Waiting) -> Iterator[Duty]:
 
 
 def _windows(
-    caller: Caller, runs: Mapping[str, Mapping[str, int]], released: Mapping[str, tuple[str, ...]]
+    caller: Caller, runs: Mapping[str, Mapping[str, int]], released: Mapping[str, str]
 ) -> Iterator[WindowLine]:
     _, campaign = caller.here
     for one in campaign.windows:
@@ -142,5 +146,5 @@ def _windows(
             states.get("invalid", 0),
             states.get("failed", 0),
             sum(states.get(name, 0) for name in ON_ITS_WAY),
-            released[one.id],
+            released.get(one.id, ""),
         )

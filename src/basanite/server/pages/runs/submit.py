@@ -82,6 +82,7 @@ def _accepted(request: Request, caller: Caller, taken: Taken) -> Response:
         if taken.path is None:
             raise refused("M60", "there is no file", "choose the archive of your run", status=422)
         stored = Stored(taken.sha256, taken.size)
+        office.files.send(taken.path, stored)
         with office.writing() as session:
             row = accept(session, office, caller.actor, caller.team, declared, stored)
             office.files.keep(taken.path, stored)

@@ -12,7 +12,8 @@ from fastapi.responses import Response
 from starlette.concurrency import run_in_threadpool
 
 from basanite.campaign.model.refusals import RefusedError, refused
-from basanite.campaign.panels.preparing import setting_up, summaries
+from basanite.campaign.panels.preparing import pools, setting_up, summaries
+from basanite.campaign.panels.preparing.pools import Drawing
 from basanite.campaign.panels.preparing.setting_up import Added
 from basanite.campaign.panels.watching import browsing
 from basanite.campaign.store.tables import PanelItem
@@ -22,6 +23,7 @@ from basanite.judging.item_files import read_items
 from basanite.judging.items import Item, Role
 from basanite.judging.passages import Wishes, items_of, prepare
 from basanite.judging.passages.files import read_pool
+from basanite.judging.pooling import Texts
 from basanite.judging.scheme import Scheme
 from basanite.problems import Findings, Problem
 from basanite.server.catalogue import plural, said, say
@@ -72,6 +74,8 @@ class ItemsPage:
     """How many mistakes there are; not all are listed."""
     shows: str = ""
     place: str = "/items"
+    draws: bool = False
+    """Whether a pool can be drawn from submitted runs for this scheme."""
 
 
 @ROUTER.get(f"{PANEL}/items")
@@ -92,6 +96,12 @@ async def add(request: Request, caller: Organiser, panel: str) -> Response:
 async def add_submitted(request: Request, caller: Organiser, panel: str) -> Response:
     """Add the summaries of a window; the queries that they answer come from the list of their pack."""
     return await _with_file(request, caller, panel, _from_window)
+
+
+@ROUTER.post(f"{PANEL}/items/pool")
+async def add_pool(request: Request, caller: Organiser, panel: str) -> Response:
+    """Add the pool of the runs of a window; what judges read in place of ids comes from a table, if there is one."""
+    return await _with_file(request, caller, panel, _from_runs)
 
 
 async def _with_file(
@@ -181,6 +191,35 @@ def _from_window(caller: Caller, panel: str, taken: Taken) -> Added:
     return summaries.from_submissions(caller.office, caller.actor, row.id, queries=queries, window=window)
 
 
+def _from_runs(caller: Caller, panel: str, taken: Taken) -> Added:
+    with caller.office.reading() as session:
+        row, _ = found(session, caller, panel)
+    form = taken.form
+    types = ("primary",) if form.text("primary") else ()
+    drawing = Drawing(_number(form.text("depth")), _number(form.text("budget")) or None, types)
+    window, texts = form.text("window"), _texts(taken)
+    return pools.draw(caller.office, caller.actor, row.id, drawing, window=window, texts=texts).added
+
+
+def _number(given: str) -> int:
+    """A count as somebody typed it; nothing is 0."""
+    if not given.strip():
+        return 0
+    if not (given.strip().isdecimal() and len(given) < 10):
+        raise refused("M95", said("this is no number"), said("write a whole number"), status=422, found=given[:40])
+    return int(given)
+
+
+def _texts(taken: Taken) -> Texts | None:
+    if taken.path is None or not taken.name:
+        return None
+    path = _named(taken)
+    try:
+        return pools.checked_texts(path)
+    finally:
+        path.unlink(missing_ok=True)
+
+
 def _asked(
     caller: Caller, name: str, *, after: int = 0, wrong: tuple[Problem, ...] = (), kind: str = "items", window: str = ""
 ) -> ItemsPage:
@@ -197,12 +236,13 @@ def _asked(
         paging.paged(lines, key=lambda one: str(one.number), path=path, after=str(after) if after else None),
         panel.state in ("draft", "open"),
         scheme.shows == ("text",) and not scheme.pairwise,
-        windows(caller.here[1])[1:] if "image" in scheme.shows else (),
+        windows(caller.here[1])[1:] if "image" in scheme.shows or pools.takes_pools(scheme) else (),
         window or panel.window,
         kind,
         wrong[:MOST_PROBLEMS],
         len(wrong),
         ", ".join(scheme.shows),
+        draws=pools.takes_pools(scheme),
     )
 
 

@@ -19,6 +19,9 @@ from basanite.server.catalogue import said, say, sentence
 from basanite.server.pages.foundation.forms import Filled
 from basanite.server.pages.foundation.frame import show
 from basanite.server.pages.organiser.desk import BASE, Organiser, at, done, name_of
+from basanite.server.pages.organiser.people.people import ROLES
+from basanite.server.pages.organiser.plan.references import words_of
+from basanite.server.pages.organiser.results.release import LEVELS
 from basanite.server.roles import Caller
 
 ROUTER = APIRouter(include_in_schema=False)
@@ -106,11 +109,18 @@ def _line(session: Session, caller: Caller, one: Approval) -> ActLine:
 def _about(session: Session, caller: Caller, data: Mapping[str, Any]) -> str:
     """What an act is about, in words."""
     if "person" in data:
-        return f"{name_of(session, caller, data['person'])}: {data.get('role', '')}"
+        role = str(data.get("role", ""))
+        return f"{name_of(session, caller, data['person'])}: {say(ROLES[role]) if role in ROLES else role}"
     if "submission" in data:
         run = session.get(Submission, data["submission"])
-        return "" if run is None else f"{run.window}, {run.number}: {run.label}"
+        return "" if run is None else f"{_window(caller, run.window)}, {run.number}: {run.label}"
     if "reference" in data:
         truth = session.get(Reference, data["reference"])
-        return "" if truth is None else f"{truth.task}, {truth.dataset}, {truth.version}"
-    return ", ".join(str(data[name]) for name in ("window", "level") if name in data)
+        return "" if truth is None else said("{place}, version {version}", place=words_of(truth), version=truth.version)
+    level = str(data.get("level", ""))
+    named = _window(caller, str(data.get("window", ""))), str(say(LEVELS[level])) if level in LEVELS else level
+    return ": ".join(filter(None, named))
+
+
+def _window(caller: Caller, name: str) -> str:
+    return next((one.title for one in caller.here[1].windows if one.id == name), name)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from fastapi import APIRouter, Request
@@ -67,6 +68,8 @@ class PacksPage:
     copies: tuple[Copy, ...]
     deletions: tuple[DeletionLine, ...]
     largest: int = LARGEST
+    agreements: Mapping[str, str] = field(default_factory=dict)
+    """What the agreements are called."""
 
 
 @ROUTER.get(ADDRESS)
@@ -149,7 +152,8 @@ def _asked(caller: Caller) -> PacksPage:
         ]
         signed = copies(session, row.id)
     cards = tuple(_card(caller, pack, listed, taken.count(pack.id)) for pack in campaign.packs)
-    return PacksPage(say("Packs and agreements"), cards, signed, tuple(owed))
+    named = {one.id: one.title for one in campaign.agreements}
+    return PacksPage(say("Packs and agreements"), cards, signed, tuple(owed), agreements=named)
 
 
 def _card(caller: Caller, pack: Pack, listed: tuple[files.PackListing, ...], downloads: int) -> PackCard:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
@@ -22,8 +22,10 @@ from basanite.server.roles import Caller
 
 ROUTER = APIRouter(include_in_schema=False)
 ADDRESS = f"{BASE}/log"
-LONGEST = 600
-"""Characters of an event's data that the list shows."""
+LONGEST = 200
+"""Characters of one fact of an event that the list shows."""
+MOST = 12
+"""Facts of an event that the list shows."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,7 @@ class EventLine:
     who: str
     kind: str
     subject: str
-    data: str
+    data: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True)
@@ -82,6 +84,10 @@ def _asked(
 
 
 def _line(session: Session, caller: Caller, one: record.Entry) -> EventLine:
-    text = json.dumps(one.data, ensure_ascii=False, sort_keys=True) if one.data else ""
-    cut = text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
-    return EventLine(one.sequence, one.at, name_of(session, caller, one.actor), one.kind, one.subject, cut)
+    facts = tuple((str(name), _cut(value)) for name, value in sorted((one.data or {}).items())[:MOST])
+    return EventLine(one.sequence, one.at, name_of(session, caller, one.actor), one.kind, one.subject, facts)
+
+
+def _cut(value: Any) -> str:
+    text = "–" if value is None else value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"

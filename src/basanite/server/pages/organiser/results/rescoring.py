@@ -75,7 +75,7 @@ def _asked(caller: Caller, chosen: str = "", reason: str = "") -> RescoringPage:
         found = [_line(session, caller, one) for one in acts.batches(session, row.id)[::-1][:SHOWN]]
         versions = [one for one in references.versions(session, row.id)[::-1] if one.state in ("proposed", "active")]
     choices = tuple(
-        (one.id, str(say("{place}, version {version}", place=words_of(one), version=one.version)))
+        (one.id, said("{place}, version {version}", place=words_of(one), version=one.version))
         for one in sorted(versions, key=lambda one: one.state != "proposed")
     )
     return RescoringPage(say("Re-scoring"), tuple(found), choices, chosen, reason)
