@@ -1,0 +1,56 @@
+"""The page on plug-ins, followed literally: its two files are written and installed, and its commands typed.
+
+It is installed into a folder of its own, so that nobody else's registry learns of it.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.test_docs import run_console, run_python
+from tools.markdown_pages import examples
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs" / "how-to" / "write-a-plugin.md"
+INSTALL = "$ pip install .\n"
+pytestmark = pytest.mark.timeout(300)
+
+
+def blocks(language, beginning=""):
+    """The blocks of the page in a language that begin so."""
+    found = examples(PAGE.read_text(encoding="utf-8"))
+    return [one for one in found if one.language == language and one.text.startswith(beginning)]
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory):
+    """The plug-in as the page writes it, in a folder that Python can be told of."""
+    source, place = tmp_path_factory.mktemp("species"), tmp_path_factory.mktemp("installed")
+    (source / "species.py").write_text(blocks("python", '"""Species')[0].text, encoding="utf-8")
+    (source / "pyproject.toml").write_text(blocks("toml", "[build-system]")[0].text, encoding="utf-8")
+    offline = ["--no-deps", "--no-build-isolation", "--no-index", "--disable-pip-version-check", "-q"]
+    command = [sys.executable, "-m", "pip", "install", *offline, "--target", str(place), str(source)]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=200)
+    assert ended.returncode == 0, ended.stderr
+    return place
+
+
+def test_the_task_of_the_page_works_as_the_page_says(installed, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    run_python(blocks("python", "from pathlib import Path")[0].text, {}, place=PAGE.name)
+    commands = tmp_path / "commands"
+    commands.mkdir()
+    words = f'#!/bin/sh\nPYTHONPATH="{installed}" exec "{sys.executable}" -m basanite "$@"\n'
+    (commands / "basanite").write_text(words, encoding="utf-8")
+    (commands / "basanite").chmod(0o700)
+    monkeypatch.setattr("tests.test_docs.warm_commands", lambda: commands)
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(installed), os.environ.get("PYTHONPATH", "")]))
+    typed = [one for one in blocks("console") if not one.runs]
+    assert typed[0].text.startswith(INSTALL)
+    for block in typed:
+        run_console(block.text.replace(INSTALL, ""), tmp_path, place=f"{PAGE.name}:{block.line}")
+    assert (tmp_path / "both.html").is_file()
