@@ -7,7 +7,7 @@ import shutil
 import pytest
 from tests.cli.running import EXAMPLE, here
 
-from basanite.cli import COMMANDS
+from basanite.cli.contents import COMMANDS
 
 POLICY_KEYS = {"summary", "value", "gain", "low", "high", "p", "verdict", "note", "level"}
 POLICY_KEYS |= {"from_now_on", "thresholds", "curve"}

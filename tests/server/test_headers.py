@@ -9,6 +9,7 @@ from tests.server.test_routes import signed_in
 
 from basanite.server.api.panels import crowd
 from basanite.server.pages.answering import case
+from basanite.server.pages.demo import files
 from basanite.server.pages.judging import image
 from basanite.server.roles import list_of_routes
 
@@ -18,6 +19,8 @@ OVERRIDES = {
     "pages/answering/case.py": case.DERIVATION_POLICY,
 }
 """Whoever sends a policy of their own; it must be a tighter one."""
+FENCED = {"pages/demo/files.py": files.REPORT_POLICY}
+"""Reports that the demo made itself: their own scripts run, but as those of a stranger, and can reach nothing."""
 ALWAYS = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
@@ -75,4 +78,13 @@ def test_nobody_else_sends_a_policy_of_their_own(repository):
         for path in source.rglob("*.py")
         if "Content-Security-Policy" in path.read_text("utf-8")
     }
-    assert found == {"guarding.py", *OVERRIDES}
+    assert found == {"guarding.py", *OVERRIDES, *FENCED}
+
+
+@pytest.mark.parametrize("name", FENCED)
+def test_a_report_with_scripts_is_fenced_off_from_the_site_and_from_the_network(name):
+    parts = dict(part.strip().partition(" ")[::2] for part in FENCED[name].split(";"))
+    assert "allow-same-origin" not in parts["sandbox"]
+    assert parts["default-src"] == parts["base-uri"] == parts["form-action"] == "'none'"
+    assert not {"connect-src", "frame-src", "object-src"} & parts.keys()
+    assert not [part for part in parts.values() if "http" in part or "*" in part or "'self'" in part]

@@ -296,7 +296,7 @@ def results_are_scored_again(stage, eva):
             break
         eva.tab.wait_for_timeout(200)
         eva.tab.reload()
-    assert re.search(r"Gamma\s+final \d\s+week\s+1\.0000\s+0\.\d+", eva.text), eva.text
+    assert re.search(r"Gamma\s+final \d\s+Evaluation week\s+1\.0000\s+0\.\d+", eva.text), eva.text
     eva.follow("Apply …").sees("From this moment on").press("Apply").sees("the new results hold")
 
 

@@ -166,6 +166,7 @@ def test_a_phone_shows_a_page_without_moving_sideways(path, visit):
 @pytest.mark.browser
 def test_search_finds_a_command_and_leads_to_it(visit):
     page = visit("index.html")
+    page.wait_for_function("!/Initializing/.test(document.querySelector('.md-search-result__meta').textContent)")
     page.locator(".md-search__input").fill("adjudicate")
     page.locator(".md-search-result__link").first.click()
     page.wait_for_load_state("load")

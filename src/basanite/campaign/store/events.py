@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import select, text
+from sqlalchemy import func, select, text
 from sqlalchemy.orm import Session
 
 from basanite.campaign.store.tables import Event
@@ -18,7 +18,7 @@ LOCK = 0x62617361
 """The advisory lock of the log's head on PostgreSQL; on SQLite a writer is alone anyway."""
 
 
-_HEAD = select(Event.sequence, Event.digest).order_by(Event.sequence.desc()).limit(1)
+_HEAD = select(Event.sequence, Event.digest).where(Event.sequence == select(func.max(Event.sequence)).scalar_subquery())
 """Asked at every event, and so built once."""
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -62,7 +62,7 @@ class TourPage:
     """Submissions that the worker has not scored yet."""
     base: str
     """The address of the campaign."""
-    password: str
+    password: str = field(repr=False)
     folder: str
 
     @property
