@@ -19,7 +19,6 @@ from basanite.demo.plan import SLUG
 from basanite.errors import SettingError
 
 pytestmark = pytest.mark.timeout(240)
-FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]
 PATIENCE = 60_000
 """Milliseconds that a page may take on a busy machine."""
 
@@ -112,27 +111,22 @@ def test_in_public_one_team_is_there_under_another_name(address):
 
 @pytest.mark.req("P-1")
 @pytest.mark.browser
-def test_the_tour_leads_everybody_to_something_that_is_there(address, built, chromium):
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as started:
-        chrome = started.chromium.launch(executable_path=chromium, args=FLAGS)
-        tab = chrome.new_page()
-        tab.set_default_timeout(PATIENCE)
-        tab.goto(f"{address}/")
-        tab.get_by_role("link", name="Take the tour").click()
-        tries = tab.locator(".tries > li").count()
-        assert tries > 15
-        for number in range(tries):
-            tab.goto(f"{address}/demo")
-            with tab.expect_response(lambda answer: answer.request.resource_type == "document" and answer.ok):
-                tab.locator(".tries > li").nth(number).locator("a, button").click()
-            tab.wait_for_load_state()
-            if not tab.url.endswith(".json"):
-                assert tab.locator("h1, .name").count(), tab.url
+def test_the_tour_leads_everybody_to_something_that_is_there(address, built, chrome):
+    tab = chrome.new_page()
+    tab.set_default_timeout(PATIENCE)
+    tab.goto(f"{address}/")
+    tab.get_by_role("link", name="Take the tour").click()
+    tries = tab.locator(".tries > li").count()
+    assert tries > 15
+    for number in range(tries):
         tab.goto(f"{address}/demo")
-        assert tab.get_by_text("comes next").count() == 2, "nothing is made beside this server"
-        chrome.close()
+        with tab.expect_response(lambda answer: answer.request.resource_type == "document" and answer.ok):
+            tab.locator(".tries > li").nth(number).locator("a, button").click()
+        tab.wait_for_load_state()
+        if not tab.url.endswith(".json"):
+            assert tab.locator("h1, .name").count(), tab.url
+    tab.goto(f"{address}/demo")
+    assert tab.get_by_text("comes next").count() == 2, "nothing is made beside this server"
 
 
 def test_what_is_printed_names_address_password_codes_and_what_is_to_come(built):

@@ -29,7 +29,6 @@ WIDTH, HEIGHT, LARGEST = 1280, 860, 300 * 1024
 PATIENCE = 300.0
 SETTLED = 1_000
 """Milliseconds after which a script of ours has drawn what it draws."""
-FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--hide-scrollbars"]
 LABELS = "h1, h2, h3, thead th, .tabs a, main button, legend"
 CAMPAIGN = f"/campaigns/{SLUG}"
 
@@ -68,15 +67,6 @@ def address(built, tmp_path_factory):
     ):
         assert looking.watch(office, lambda words: None, PATIENCE) == 0
         yield serving.address_of(door)
-
-
-@pytest.fixture(scope="module")
-def chrome(chromium):
-    playwright = pytest.importorskip("playwright.sync_api")
-    with playwright.sync_playwright() as started:
-        opened = started.chromium.launch(executable_path=chromium, args=FLAGS)
-        yield opened
-        opened.close()
 
 
 @pytest.fixture

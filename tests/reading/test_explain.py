@@ -165,21 +165,17 @@ def test_the_page_unfolds_without_scripts_and_leads_to_the_highlighted_text():
 
 @pytest.mark.browser
 @pytest.mark.req("R-9")
-def test_a_browser_without_scripts_opens_and_closes_steps(tmp_path, chromium):
-    from playwright.sync_api import sync_playwright
-
+def test_a_browser_without_scripts_opens_and_closes_steps(tmp_path, chrome):
     explainer = Explainer(inferred(THEORY, GIVEN))
     maker = PageMaker(explainer)
     shown = [maker.contradiction(found) for found in explainer.inference.contradictions]
     (tmp_path / "why.html").write_bytes(page("What contradicts what", "1 contradiction", shown, maker))
-    with sync_playwright() as play:
-        browser = play.chromium.launch(executable_path=chromium)
-        view = browser.new_page(java_script_enabled=False)
-        view.goto((tmp_path / "why.html").as_uri())
-        step = view.locator("details.branch").first
-        leaf = step.locator(".leaf").first
-        assert leaf.is_visible()
-        step.locator("summary").first.click()
-        assert not leaf.is_visible()
-        assert view.locator("section.wrong .flat .leaf").count() == 2
-        browser.close()
+    view = chrome.new_page(java_script_enabled=False)
+    view.goto((tmp_path / "why.html").as_uri())
+    step = view.locator("details.branch").first
+    leaf = step.locator(".leaf").first
+    assert leaf.is_visible()
+    step.locator("summary").first.click()
+    assert not leaf.is_visible()
+    assert view.locator("section.wrong .flat .leaf").count() == 2
+    view.close()

@@ -8,16 +8,6 @@ import pytest
 
 from basanite.reports import analysis_report, theme, write
 
-FLAGS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 DRAWN = "document.querySelectorAll('[data-chart]').length === document.querySelectorAll('[data-drawn]').length"
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(120)]
@@ -25,15 +15,6 @@ pytestmark = [pytest.mark.browser, pytest.mark.timeout(120)]
 
 def rgb(colour: str) -> str:
     return f"rgb({', '.join(str(int(colour[at : at + 2], 16)) for at in (1, 3, 5))})"
-
-
-@pytest.fixture(scope="module")
-def browser(chromium):
-    playwright = pytest.importorskip("playwright.sync_api")
-    with playwright.sync_playwright() as started:
-        opened = started.chromium.launch(executable_path=chromium, args=FLAGS)
-        yield opened
-        opened.close()
 
 
 @pytest.fixture(scope="module")
@@ -46,11 +27,11 @@ def files(score, compare, hostile, tmp_path_factory) -> dict[str, Path]:
 
 
 @pytest.fixture
-def visit(browser, files):
+def visit(chrome, files):
     contexts = []
 
     def go(name, **options):
-        context = browser.new_context(**{"viewport": {"width": 1280, "height": 900}, **options})
+        context = chrome.new_context(**{"viewport": {"width": 1280, "height": 900}, **options})
         contexts.append(context)
         page = context.new_page()
         page.said, page.asked = [], []

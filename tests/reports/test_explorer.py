@@ -17,7 +17,6 @@ from basanite.reports import theme
 from basanite.reports.kinds.explorer import page_data, render
 from basanite.reports.kinds.exploring import errors_object, errors_report, sentences
 
-FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync"]
 QUERIES, DOCUMENTS = ("query00001", "query00002", "query00003"), tuple(f"DOC_{at:03}" for at in range(60))
 KINDS = ("right string, wrong domain", "right domain, wrong string", "neither")
 
@@ -135,22 +134,13 @@ def test_a_system_without_mistakes_has_a_page_too():
     assert "0 misses and 0 false alarms" in page(mistakes(0))
 
 
-@pytest.fixture(scope="module")
-def browser(chromium):
-    playwright = pytest.importorskip("playwright.sync_api")
-    with playwright.sync_playwright() as started:
-        opened = started.chromium.launch(executable_path=chromium, args=FLAGS)
-        yield opened
-        opened.close()
-
-
 @pytest.fixture
-def visit(browser, tmp_path):
+def visit(chrome, tmp_path):
     contexts = []
 
     def go(found, **options):
         (tmp_path / "page.html").write_text(page(found), encoding="utf-8")
-        context = browser.new_context(**{"viewport": {"width": 1280, "height": 900}, **options})
+        context = chrome.new_context(**{"viewport": {"width": 1280, "height": 900}, **options})
         contexts.append(context)
         opened = context.new_page()
         opened.said, opened.asked = [], []

@@ -26,8 +26,6 @@ LOADS = {
     "embed": "src",
 }
 LOADED_LINKS = {"stylesheet", "icon", "preload", "prefetch", "preconnect", "dns-prefetch", "manifest", "modulepreload"}
-FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]
-FLAGS += ["--disable-background-networking", "--disable-component-update", "--disable-sync"]
 ELSEWHERE = re.compile(r"(?:https?:)?//", re.IGNORECASE)
 IN_STYLES = re.compile(r"(?:url\(\s*|@import\s+)[\"']?(?P<address>[^\"')\s]+)", re.IGNORECASE)
 BUILDING_BLOCKS = ("h1", "h2", "h3", "h4", "li", "table", "tr", "pre")
@@ -115,15 +113,6 @@ class Quiet(SimpleHTTPRequestHandler):
 
     def log_message(self, *words):
         pass
-
-
-@pytest.fixture(scope="module")
-def chrome(chromium):
-    playwright = pytest.importorskip("playwright.sync_api")
-    with playwright.sync_playwright() as started:
-        opened = started.chromium.launch(executable_path=chromium, args=FLAGS)
-        yield opened
-        opened.close()
 
 
 @pytest.fixture
