@@ -61,6 +61,19 @@ def test_primary_runs_alone_are_compared_with_groups_rank_ranges_and_intervals(o
     assert shown.rows[0].submission_id is None
 
 
+@pytest.mark.sqlite("it looks at the file on this machine")
+def test_a_board_reads_ranks_alone_and_no_pairs_which_grow_with_the_square_of_the_teams(over):
+    release(over, "certification", "top")
+    over.compare_all()
+    with over.office.reading() as session:
+        stored = session.query(Board).one()
+        whole = over.office.files.path(stored.digest)
+    assert stored.ranking == {name: json.loads(whole.read_bytes())[name] for name in ("rank_ranges", "groups")}
+    before = board(over, "bea").rows
+    whole.unlink()
+    assert board(over, "bea").rows == before
+
+
 @pytest.mark.req("P-23")
 def test_who_is_left_out_is_counted_with_the_reason(over):
     release(over, "certification", "top")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -90,6 +91,7 @@ def compare(office: Office, key: str, campaign_id: str, window: str, purpose: st
     stored = _compared(office, systems, used, subject.get("only", {}))
     if stored is None:
         return "failed"
+    found = json.loads(office.files.read(stored.digest))
     with office.writing() as session:
         if session.get(Board, key) is None:
             session.add(
@@ -100,6 +102,7 @@ def compare(office: Office, key: str, campaign_id: str, window: str, purpose: st
                     purpose=purpose,
                     subject=dict(subject),
                     digest=stored.digest,
+                    ranking={name: found[name] for name in ("rank_ranges", "groups")},
                     at=office.clock(),
                 )
             )

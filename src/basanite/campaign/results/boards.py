@@ -75,7 +75,7 @@ def seen(session: Session, at: Desk, subject: Subject) -> SeenBoard:
     view = _View(at, window, {run.id: at.sight(run) for run in field.shown}, _held(session, field))
     listed = [run for run in field.shown if view.has_row(run)]
     metric = next((name for name in map(view.metric, listed) if name), "")
-    ranking = _ranking(session, at.office, view, field, metric) if view.ranked else None
+    ranking = _ranking(session, view, field, metric) if view.ranked else None
     looks = _looks(session, at.plan, window, subject, {run.team_id for run in listed})
     return SeenBoard(
         campaign=at.campaign.slug,
@@ -234,7 +234,7 @@ def _held(session: Session, field: Field) -> dict[str, Result]:
     return adopted(session, [run.id for run in field.shown])
 
 
-def _ranking(session: Session, office: Office, view: _View, field: Field, metric: str) -> Ranking | None:
+def _ranking(session: Session, view: _View, field: Field, metric: str) -> Ranking | None:
     """Ranks and groups from the stored comparison; a system alone has rank 1."""
     if not metric:
         return None
@@ -243,8 +243,7 @@ def _ranking(session: Session, office: Office, view: _View, field: Field, metric
     row = session.get(Board, board_key(view.held, field.compared, counting_units(view.at.campaign, view.window)))
     if row is None:
         return None
-    data: Mapping[str, Any] = json.loads(office.files.read(row.digest))
-    ranges, groups = data["rank_ranges"].get(metric, {}), data["groups"].get(metric, [])
+    ranges, groups = row.ranking["rank_ranges"].get(metric, {}), row.ranking["groups"].get(metric, [])
     return Ranking(
         {name: (int(span[0]), int(span[1])) for name, span in ranges.items()},
         {name: number for number, group in enumerate(groups, start=1) for name in group},

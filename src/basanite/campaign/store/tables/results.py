@@ -111,6 +111,8 @@ class Board(Base):
     subject: Mapped[dict[str, Any]]
     """Task, language, track, and which submission stands behind which name of the comparison."""
     digest: Mapped[str]
+    ranking: Mapped[dict[str, Any]]
+    """`rank_ranges` and `groups` of the comparison: a board shows no pairs, of which there are very many."""
     at: Mapped[datetime]
 
 

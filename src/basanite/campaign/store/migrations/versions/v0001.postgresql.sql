@@ -196,6 +196,7 @@ CREATE TABLE boards (
   purpose VARCHAR NOT NULL,
   subject JSON NOT NULL,
   digest VARCHAR NOT NULL,
+  ranking JSON NOT NULL,
   at TIMESTAMP WITHOUT TIME ZONE NOT NULL,
   CONSTRAINT pk_boards PRIMARY KEY (key),
   CONSTRAINT fk_boards_campaign_id_campaigns FOREIGN KEY(campaign_id) REFERENCES campaigns (id)
