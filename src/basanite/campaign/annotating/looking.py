@@ -15,7 +15,6 @@ from basanite.annotation.events import replay
 from basanite.campaign.annotating.finding import (
     bench_of,
     documents,
-    find_document,
     find_project,
     require_look,
     tasks_in,
@@ -151,11 +150,6 @@ def effort(session: Session, office: Office, project_id: str) -> tuple[Effort, .
         Effort(project.name, activity, round(minutes, 2), day, documents=len(texts), annotations=marks)
         for (activity, day), (minutes, texts, marks) in sorted(sums.items())
     )
-
-
-def waiting_for(session: Session, document_id: str) -> tuple[AnnotationTask, ...]:
-    """The annotators' tasks of a text that are not done."""
-    return tuple(task for task in tasks_of(session, find_document(session, document_id).id) if task.state != "done")
 
 
 def _people(tasks: Iterable[AnnotationTask], minutes: dict[str, float]) -> list[PersonProgress]:

@@ -95,10 +95,6 @@ class Corpus:
             raise missing("document")
         return found
 
-    def asked_of(self, part: str) -> tuple[Asked, ...]:
-        """The queries that are asked of a part."""
-        return tuple(one for one in self.queries.values() if one.part in ("", part) and not one.generated)
-
 
 def corpus(office: Office, package: ReadingPackage) -> Corpus:
     """The texts and queries of a package; refused where they stayed behind when the campaign was exported (X-15)."""

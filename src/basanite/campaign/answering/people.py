@@ -82,14 +82,6 @@ def sit_down(session: Session, office: Office, actor: Actor, campaign_id: str, t
     return add_run(session, office, actor, row, side="human", whose=whose, label="person", key=whose)
 
 
-def own_run(session: Session, campaign_id: str, person_id: str, run_id: str) -> ReadingRun:
-    """A person's own run; anybody else's does not exist."""
-    row = session.get(ReadingRun, run_id)
-    if row is None or row.campaign_id != campaign_id or row.side != "human" or row.person_id != person_id:
-        raise missing("run")
-    return row
-
-
 def pairs(texts: Corpus, row: ReadingTaskRow) -> list[tuple[str, str]]:
     """All questions of a task, document by document."""
     documents = [one.name for one in texts.documents.values() if one.part == row.part]

@@ -38,11 +38,6 @@ def viewer(session: Session, campaign_id: str | None, person_id: str | None) -> 
     return Viewer(person_id, roles, membership.team_id, membership.role == "pi", campaign_id)
 
 
-def membership_of(session: Session, campaign_id: str | None, person_id: str) -> Membership | None:
-    """The membership that a person has in this campaign, if any."""
-    return session.scalars(_MEMBERSHIP, {"campaign": campaign_id, "person": person_id}).first()
-
-
 def holders(session: Session, campaign_id: str | None, roles: Iterable[str]) -> tuple[str, ...]:
     """The persons who hold one of these roles in a campaign, server-wide roles included."""
     query = select(Grant.person_id).where(*_in_force(campaign_id), Grant.role.in_(tuple(roles)))

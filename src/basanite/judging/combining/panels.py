@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from basanite.judging.combining.files import Made, plain, spreadsheet, table
 from basanite.judging.items import Item
-from basanite.judging.judgements import Judged, Judgement
+from basanite.judging.judgements import Judged
 from basanite.judging.schemes.model import EXPERT, JUDGE, NOVICE, Scheme
 
 HEADER = ("passage", "judge", "panel", "rating", "genre", "topic", "round", "rank", "text")
@@ -77,12 +77,3 @@ def ranking_files(scheme: Scheme, items: Sequence[Item], judged: Judged) -> Iter
         if item in facts
     ]
     yield Made("rankings.csv", spreadsheet(("round", "judge", "rank", "item", "system"), sorted(rows)), "1 is best")
-
-
-def stars_of(judgements: Sequence[Judgement], question: str) -> Mapping[tuple[str, str], float]:
-    """The number that each judge gave each item."""
-    return {
-        (each.item, each.judge): float(each.answers[question])
-        for each in judgements
-        if isinstance(each.answers.get(question), int | float)
-    }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Set
+from types import NoneType
 from typing import Any
 
 from basanite.analysis.results import Analysis, Comparison, Difference, Value
@@ -91,11 +92,13 @@ def _breakdowns(analysis: Analysis) -> dict[str, Any]:
 def dumps(data: Any) -> str:
     """One object as text: keys sorted, every character that could hide written as an escape (X-14)."""
     text = json.dumps(plain(data), sort_keys=True, ensure_ascii=False, allow_nan=False, indent=2)
-    return "".join(char if char.isprintable() or char == "\n" else _escaped(char) for char in text) + "\n"
+    return "\n".join(line if line.isprintable() else _visible(line) for line in text.split("\n")) + "\n"
 
 
 def plain(data: Any) -> Any:
     """The same data in JSON's own types, numbers rounded, in an order that does not depend on the run."""
+    if type(data) in (str, int, bool, NoneType):  # most of what there is, and the tests below take their time
+        return data
     if isinstance(data, Mapping):
         return {str(key): plain(value) for key, value in data.items()}
     if isinstance(data, Set):
@@ -118,8 +121,8 @@ def _object(data: Mapping[str, Any]) -> dict[str, Any]:
     return {key: plain(value) for key, value in data.items()}
 
 
-def _escaped(char: str) -> str:
-    return json.dumps(char)[1:-1]
+def _visible(line: str) -> str:
+    return "".join(char if char.isprintable() else json.dumps(char)[1:-1] for char in line)
 
 
 def _settings(analysis: Analysis) -> dict[str, Any]:

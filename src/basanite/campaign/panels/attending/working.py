@@ -22,18 +22,15 @@ from basanite.campaign.panels.attending.answers import checked, checked_flags
 from basanite.campaign.panels.attending.desk import (
     CRITERIA,
     RANKING,
-    TRAINING,
     Desk,
     Feedback,
     Placed,
     Stage,
-    counts,
     desk,
     ended,
     last_open,
     look_again,
     needs_consent,
-    of_round,
     turn,
 )
 from basanite.campaign.panels.found import as_item, locked_seat, note, place, scheme_of
@@ -345,9 +342,3 @@ def go_on(session: Session, office: Office, actor: Actor, panel_id: str) -> Seat
         seat.rested = now.round
     session.flush()
     return seat
-
-
-def rounds_of(session: Session, seat: Seat) -> list[tuple[int, tuple[Placed, ...]]]:
-    """The finished rounds of a judge, for files and figures."""
-    done = [one.round for one in counts(session, seat) if one.round != TRAINING and not one.planned]
-    return [(number, of_round(session, seat, number)) for number in done]
