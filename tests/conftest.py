@@ -18,6 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 LONG = (
+    "tests/threats/test_taken_out.py",
     "tests/test_docs.py",
     "tests/cli/test_help.py",
     "tests/server/test_base_period.py",

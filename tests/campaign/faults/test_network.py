@@ -133,7 +133,7 @@ def test_a_process_that_stands_still_in_a_transaction_does_not_keep_its_locks(pl
         assert session.scalar(select(Team.name).where(Team.id == team)) == "Alpha"
     assert "InternalError" in (log := (machines.folder / "frozen.log").read_text()) or "OperationalError" in log, log
     fault(
-        done="a process was stopped while it held the lock of a team; `idle_in_transaction_session_timeout` was 3 s",
+        done="a process was stopped while it held the lock of a team; the limit on idle transactions was 3 s",
         became="the server ended its transaction, others had the lock, and what the process wrote was not kept",
         seconds=seconds,
     )
