@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -73,7 +72,7 @@ def play(stage: Stage, examples: Examples) -> None:
         for who, marks in everybody.items():
             _annotate(stage, project, who, name, marks)
     _adjudicate(stage, project, AGREED)
-    _grow(stage, project, people)
+    _grow(stage, project)
     _begin(stage, project, APART)
 
 
@@ -177,14 +176,12 @@ def _adjudicate(stage: Stage, project: str, name: str) -> None:
     stage.do(adjudicating.finish, aino, text)
 
 
-def _grow(stage: Stage, project: str, people: Path) -> None:
+def _grow(stage: Stage, project: str) -> None:
     """The gold grows by what was adjudicated; the run is scored again, and two people put the version in force."""
     stage.clock.forward(hours=1)
     eva, reason = stage.actor("eva"), f"{AGREED} is adjudicated"
     place = Place(TASK, DATASET, "1A", "")
-    made = ending.prepare_reference(stage.office, eva, project, place, reason=reason)
-    kept = stage.office.sealed.take(people).digest
-    material = replace(made, human=kept, names={**made.names, kept: people.name})
+    material = ending.prepare_reference(stage.office, eva, project, place, reason=reason)
     grown = stage.do(ending.make_reference, eva, project, place, material, reason=reason)
     batch = stage.do(rescoring.preview, eva, grown.id, reason=reason).id
     stage.score_batch(batch)

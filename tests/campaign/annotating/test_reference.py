@@ -1,5 +1,7 @@
 """Adjudicated annotations become a version of the truth that submissions are scored against (R-17, R-21)."""
 
+from dataclasses import replace
+
 import pytest
 from annotating_stage import staged
 
@@ -26,6 +28,7 @@ kind = "development"
 [windows.settings]
 part = "train"
 """
+PEOPLE = '{"query": "teams", "document": "one", "answer": {"?N": "Foxes"}}\n'
 PLACE = Place("reading", "DEV", "1A", "QUERY1")
 
 
@@ -33,6 +36,7 @@ PLACE = Place("reading", "DEV", "1A", "QUERY1")
 def test_the_first_version_opens_the_task_and_a_later_one_waits_for_its_preview(sqlite_office, matches):
     stage = staged(sqlite_office, matches, text=small_campaign_text(more=WINDOW))
     eva, judy = stage.season.as_eva, Actor(stage.judy)
+    people = stage.office.sealed.put(PEOPLE.encode()).digest
     for name, teams in (("one", [("Foxes", [6, 11], 2)]), ("three", [("Bears", [9, 14], 0)])):
         for person in (stage.anna, stage.axel):
             stage.annotate(person, name, teams)
@@ -40,6 +44,9 @@ def test_the_first_version_opens_the_task_and_a_later_one_waits_for_its_preview(
         stage.do(adjudicating.accept_unanimous, judy, text)
         stage.do(adjudicating.finish, judy, text)
         material = ending.prepare_reference(stage.office, eva, stage.project, PLACE, reason=f"with {name}")
+        assert material.human == (None if name == "one" else people), "people's answers go on"
+        if name == "one":
+            material = replace(material, human=people, names={**material.names, people: "people.ndjson"})
         row = stage.do(ending.make_reference, eva, stage.project, PLACE, material, reason=f"with {name}")
         assert stage.office.sealed.has(row.files["reference"][0])
         assert (row.version, row.state) == ((1, "active") if name == "one" else (2, "proposed"))

@@ -128,14 +128,18 @@ def grow(session: Session, office: Office, actor: Actor, project_id: str, folder
 
 
 def prepare_reference(office: Office, actor: Actor, project_id: str, place: Place, *, reason: str) -> Material:
-    """The grown package as a sealed reference, checked like any other in a limited child; makes its own transaction."""
+    """The grown package as a sealed reference, checked like any other in a limited child; makes its own transaction.
+
+    What the version that holds has beside its package, such as the answers of people, goes on with it.
+    """
     with tempfile.TemporaryDirectory(dir=packages_scratch(office)) as scratch:
         folder = Path(scratch) / "package"
         with office.writing() as session:
             grow(session, office, actor, project_id, folder, reason=reason)
             project = find_project(session, project_id)
             plan = plans.current(session, project.campaign_id)
-        material = reference_files.take_in(office, reference_files.Paths((folder,)))
+            held = references.holding(session, project.campaign_id, place)
+        material = reference_files.take_in(office, reference_files.Paths((folder,))).after(held)
         reference_files.check(office, plan.campaign, place, material)
     return material
 

@@ -6,7 +6,7 @@ window of the task `reading` are scored against a reference, and a reference cha
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 from sqlalchemy.orm import Session
@@ -80,9 +80,9 @@ def make_reference(
         require_organiser(session, actor, campaign_id)
         grown = _grown(session, office, find(session, campaign_id, package_id))
         campaign = plans.current(session, campaign_id).campaign
-        held = _active(session, campaign_id, place)
+        held = references.holding(session, campaign_id, place)
     reference_files.window_of(campaign, place)
-    material = _material(office, grown, None if held is None else Material.of(held.files))
+    material = _material(office, grown, held)
     reference_files.check(office, campaign, place, material)
     with office.writing() as session:
         return _added(session, office, actor, grown, place, material, reason.strip())
@@ -93,10 +93,6 @@ def _check_asked(place: Place, reason: str) -> None:
         raise refused("R-21", "gold of a reading package is no reference of another task", "choose reading", status=422)
     if not reason.strip():
         raise refused("P-7", "a reference without a reason", "say why (--reason)", status=422)
-
-
-def _active(session: Session, campaign_id: str, place: Place) -> Reference | None:
-    return references.active(session, campaign_id, place.task, place.language, place.queryset, place.dataset)
 
 
 def _grown(session: Session, office: Office, package: ReadingPackage) -> _Grown:
@@ -110,9 +106,8 @@ def _grown(session: Session, office: Office, package: ReadingPackage) -> _Grown:
 def _material(office: Office, grown: _Grown, held: Material | None) -> Material:
     """The files of the new version: those of the one that holds, with the grown package in its place."""
     packed, human = _packed(office, grown), grown.newest.human
-    older = held or Material(())
     named = {packed: ARCHIVE, **({human: HUMAN} if human else {})}
-    made = replace(older, reference=(packed,), human=human or older.human, names={**older.names, **named})
+    made = Material((packed,), human=human or None, names=named).after(held)
     if held is not None and (held.reference, held.human) == (made.reference, made.human):
         fix = "let the gold grow first: propose and apply a version of it"
         raise refused("R-21", f"the reference holds {grown.newest.name} already", fix, status=409)
@@ -135,7 +130,7 @@ def _added(
 ) -> Referred:
     """Add the version: the first opens the task, or waits for a second person; a later one is previewed at once."""
     campaign_id = grown.package.campaign_id
-    first = _active(session, campaign_id, place) is None
+    first = references.holding(session, campaign_id, place) is None
     two = approvals.needs_two(plans.current(session, campaign_id).campaign, "reference")
     row = references.add(session, office, actor, campaign_id, place, material, reason=reason, hold=two)
     if two and first:

@@ -7,8 +7,8 @@ an HMAC under a random nonce in the vault, never a plain digest, which would con
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, Self
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, Self
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
@@ -28,6 +28,7 @@ __all__ = [
     "agrees",
     "commitment",
     "held_back",
+    "holding",
     "log",
     "nonce",
     "open_task",
@@ -36,6 +37,10 @@ __all__ = [
 
 NONCES = "reference"
 """The kind of secret under which nonces lie in the vault, one for each reference."""
+
+
+BESIDE: Final = ("queries", "metadata", "judgements", "human", "documents")
+"""What a reference can have beside the truth itself."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +91,19 @@ class Material:
         lists: dict[str, Any] = {role: tuple(files.get(role) or ()) for role in ("reference", "metadata")}
         return cls(**lists, **single, names=dict(files.get("names", {})))
 
+    def after(self, held: Self | None) -> Self:
+        """This truth with what the version that holds has beside its own, people's answers say, where this has none."""
+        if held is None:
+            return self
+        kept: dict[str, Any] = {role: getattr(self, role) or getattr(held, role) for role in BESIDE}
+        return replace(self, **kept, names={**held.names, **self.names})
+
+
+def holding(session: Session, campaign_id: str, place: Place) -> Material | None:
+    """The files of the version that holds at a place; None as long as the task has not been opened."""
+    row = active(session, campaign_id, place.task, place.language, place.queryset, place.dataset)
+    return None if row is None else Material.of(row.files)
+
 
 def held_back(session: Session, reference: Reference) -> Reference | None:
     """The version that holds where this one belongs; no result of it is adopted before this transaction ends."""
@@ -120,7 +138,7 @@ def add(
     newest = session.scalar(earlier.with_only_columns(func.max(Reference.version)))
     if newest and not reason.strip():
         raise refused("P-7", "a reference is replaced without a reason", "say why (--reason)", status=422)
-    first = active(session, campaign_id, place.task, place.language, place.queryset, place.dataset) is None
+    first = holding(session, campaign_id, place) is None
     row = Reference(
         campaign_id=campaign_id,
         task=place.task,

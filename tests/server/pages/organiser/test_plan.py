@@ -168,7 +168,10 @@ def test_a_version_of_the_reference_is_sealed_checked_and_proposed(desk, visit, 
     assert "two labels" in added.text
     with stage.office.reading() as session:
         row = session.scalars(select(Reference).where(Reference.version == 2)).one()
+        held = session.scalars(select(Reference).where(Reference.state == "active", Reference.dataset == "DEV")).one()
     assert (row.state, row.dataset, row.by) == ("proposed", "DEV", stage.season.eva)
+    assert held.files["metadata"]
+    assert row.files["metadata"] == held.files["metadata"], "tables of factors go on with the next version"
     assert row.commitment in added.text
     digest = row.files["reference"][0]
     assert digest not in added.text, "a digest would confirm guesses (X-1)"

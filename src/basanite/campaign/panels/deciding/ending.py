@@ -96,11 +96,9 @@ def make_reference(
         require_organiser(session, actor, read.panel.campaign_id)
         _check_closed(read.panel)
         campaign = plans.current(session, read.panel.campaign_id).campaign
-        held = references.active(
-            session, read.panel.campaign_id, place.task, place.language, place.queryset, place.dataset
-        )
+        held = references.holding(session, read.panel.campaign_id, place)
     _check_finished(read, unfinished=unfinished)
-    material = _material(office, read, None if held is None else Material.of(held.files))
+    material = _material(office, read, held)
     reference_files.window_of(campaign, place)
     reference_files.check(office, campaign, place, material)
     with office.writing() as session:
@@ -125,7 +123,7 @@ def _added(
 ) -> Reference:
     campaign_id = read.panel.campaign_id
     campaign = plans.current(session, campaign_id).campaign
-    first = references.active(session, campaign_id, place.task, place.language, place.queryset, place.dataset) is None
+    first = references.holding(session, campaign_id, place) is None
     two = approvals.needs_two(campaign, "reference")
     row = references.add(session, office, actor, campaign_id, place, material, reason=reason, hold=two)
     if two and first:
@@ -147,8 +145,7 @@ def _material(office: Office, read: _Outcome, held: Material | None) -> Material
     else:
         name, content = _reference_file(office, read, kinds)
         made = _sealed(office, name, content)
-        older = held or Material(())
-        material = replace(older, reference=(made[0],), names={**older.names, **dict([made])})
+        material = Material((made[0],), names=dict([made])).after(held)
     record = _sealed(office, RECORD, _record(read))
     return replace(material, judged=record[0], names={**material.names, **dict([record])})
 

@@ -51,6 +51,7 @@ def reference() -> None:
 @click.option("--queries", type=PATH, help="The list of queries with their kinds and domains.")
 @click.option("--metadata", type=PATH, multiple=True, help="A table of factors. Repeat it.")
 @click.option("--judgements", type=PATH, help="What judges said of summaries (E2E).")
+@click.option("--human", type=PATH, help="What people answered (reading), to be measured against.")
 @click.option("--open-queries", type=PATH, help="Queries that were open to study, one a line: never a final value.")
 @click.option("--unsealed", is_flag=True, help="The key may leave the evaluation team.")
 @reason_option
@@ -69,11 +70,11 @@ def add(
         from basanite.campaign.organising import approvals, references, seconding
 
         plan = the_campaign(desk, campaign)
-        first = references.active(desk.session, plan.row.id, place.task, place.language, place.queryset, place.dataset)
+        first = references.holding(desk.session, plan.row.id, place) is None
         two = approvals.needs_two(plan.campaign, "reference")
         who = (desk.session, desk.office, desk.actor, plan.row.id)
         row = references.add(*who, place, material, reason=given["reason"], sealed=sealed, hold=two)
-        if two and first is None:
+        if two and first:
             seconding.ask_to_open(*who, row.id)
     shown = {"reference": row.id, "version": row.version, "state": row.state, "commitment": row.commitment}
     show(shown, [f"Version {row.version} is {row.state}. Commitment: {row.commitment}"], json=as_json)
@@ -90,7 +91,7 @@ def _checked(
 
         place = references.Place(given["task"], given["dataset"], given["language"], given["queryset"])
         reference_files.window_of(plan.campaign, place)
-        roles = {role: given[role] for role in ("queries", "metadata", "judgements", "open_queries")}
+        roles = {role: given[role] for role in ("queries", "metadata", "judgements", "human", "open_queries")}
         material = reference_files.take_in(office, reference_files.Paths(files, **roles))
         reference_files.check(office, plan.campaign, place, material, sealed=sealed)
     return material, place

@@ -118,15 +118,15 @@ def _kept(caller: Caller, place: Place, path: Path, reason: str) -> str:
     row, campaign = caller.here
     office, two = caller.office, approvals.needs_two(campaign, "reference")
     with office.reading() as session:
-        first = references.active(session, row.id, place.task, place.language, place.queryset, place.dataset) is None
-    material = reference_files.take_in(office, reference_files.Paths((path,)))
+        held = references.holding(session, row.id, place)
+    material = reference_files.take_in(office, reference_files.Paths((path,))).after(held)
     reference_files.check(office, campaign, place, material)
     with office.writing() as session:
         who = (session, office, caller.actor, row.id)
         made = references.add(*who, place, material, reason=reason, hold=two)
-        if first and two:
+        if held is None and two:
             seconding.ask_to_open(*who, made.id)
-        return "waits" if first and two else made.state
+        return "waits" if held is None and two else made.state
 
 
 def _said(state: str) -> str:
