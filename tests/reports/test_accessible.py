@@ -9,7 +9,7 @@ from basanite.reports import write
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
 KINDS = ("score", "compare", "strangers", "mistakes", "derivation")
-DRAWN = "document.querySelectorAll('[data-chart]').length === document.querySelectorAll('[data-drawn]').length"
+DRAWN = "() => document.querySelectorAll('[data-chart]').length === document.querySelectorAll('[data-drawn]').length"
 
 
 @pytest.fixture(scope="module")

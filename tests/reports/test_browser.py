@@ -8,7 +8,7 @@ import pytest
 
 from basanite.reports import analysis_report, theme, write
 
-DRAWN = "document.querySelectorAll('[data-chart]').length === document.querySelectorAll('[data-drawn]').length"
+DRAWN = "() => document.querySelectorAll('[data-chart]').length === document.querySelectorAll('[data-drawn]').length"
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(120)]
 
@@ -87,7 +87,7 @@ def test_a_name_in_the_legend_singles_out_its_line(visit):
     faint = "document.querySelectorAll('[data-chart=f2-1] .mark-line path[opacity=\"0.12\"]').length"
     assert page.evaluate(faint) == 0
     page.locator("[data-chart=f2-1] .role-legend-label text").first.click()
-    page.wait_for_function(f"{faint} === 2")
+    page.wait_for_function(f"() => {faint} === 2")
 
 
 def test_the_wheel_scrolls_the_page_unless_a_key_asks_to_zoom(visit):

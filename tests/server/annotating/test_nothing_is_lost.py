@@ -128,7 +128,7 @@ def test_two_tabs_come_to_show_the_same(stage, project, visit):
     mark(other, words[2], "o")
     saved(other)
     one.bring_to_front()
-    one.wait_for_function("document.querySelectorAll('.mark').length >= 3")
+    one.wait_for_function("() => document.querySelectorAll('.mark').length >= 3")
     games = stage.state(task).of("Game")
     assert len(games) == 1, "both tabs mean the same game"
     assert len(spans(stage, task)) == 2

@@ -129,4 +129,4 @@ def test_a_mark_grows_shrinks_and_goes_by_keys(shown):
     seen = [whole[a:b] for one in sent if one["kind"] == "span.add" for a, b in one["data"]["parts"]]
     assert seen == ["York", "York Jets", "New York Jets", "the New York Jets", "New York Jets", "New York"]
     tab.keyboard.press("Delete")
-    tab.wait_for_function("document.querySelectorAll('.mark').length === 0")
+    tab.wait_for_function("() => document.querySelectorAll('.mark').length === 0")

@@ -43,7 +43,7 @@ def test_colours_switch_at_once(shown):
     tab = shown(next(page for page in ALL if page.__name__ == "CodePage"), "one")
     before = tab.evaluate("getComputedStyle(document.body).backgroundColor")
     tab.get_by_role("button", name="Dark").click()
-    tab.wait_for_function("document.documentElement.dataset.theme === 'dark'")
+    tab.wait_for_function("() => document.documentElement.dataset.theme === 'dark'")
     assert tab.evaluate("getComputedStyle(document.body).backgroundColor") != before
 
 
