@@ -5,12 +5,12 @@ from tests.server.live import live
 
 from basanite.testing.judges import crew, judge_all, stored
 
+HUNDRED = pytest.param(100, 2, marks=pytest.mark.timeout(240), id="a hundred")
 THOUSAND = pytest.param(1000, 3, marks=(pytest.mark.slow, pytest.mark.timeout(3600)), id="a thousand")
 
 
 @pytest.mark.req("R-2")
-@pytest.mark.timeout(240)
-@pytest.mark.parametrize(("judges", "per_item"), [pytest.param(100, 2, id="a hundred"), THOUSAND])
+@pytest.mark.parametrize(("judges", "per_item"), [HUNDRED, THOUSAND])
 def test_all_judges_at_once_store_every_judgement_exactly_once(office, small, judges, per_item):
     made = crew(office, small.campaign_id, small.slug, judges=judges, items=judges, per_item=per_item)
     with live(office) as address:

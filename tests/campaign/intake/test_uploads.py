@@ -89,6 +89,17 @@ def test_finishing_at_the_same_time_gives_one_submission(office, small, begin):
         assert session.scalar(select(func.count()).select_from(Submission)) == 1
 
 
+@on_sqlite
+def test_an_upload_whose_file_was_lost_is_no_submission(office, small, begin):
+    upload = begin()
+    uploads.append(office, small.as_ada, upload, 0, [CONTENT])
+    uploads.part(office, upload).unlink()
+    with pytest.raises(FileNotFoundError):
+        uploads.finish(office, small.as_ada, upload)
+    with office.reading() as session:
+        assert session.scalar(select(func.count()).select_from(Submission)) == 0
+
+
 @pytest.mark.req("X-2", case="bad")
 @on_sqlite
 def test_other_content_than_announced_is_refused_and_costs_nothing(office, small, begin):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import closing
 
 import pytest
 from starlette.testclient import TestClient
@@ -58,7 +59,7 @@ def test_a_hash_of_another_cost_is_renewed_at_sign_in(tmp_path, clock):
     person = add_user(office)
     dearer = Accounts(**CHEAP.model_dump() | {"time_cost": 2})
     office.settings.accounts = dearer
-    with office.writing() as session:
+    with closing(office), office.writing() as session:
         assert signing_in.with_password(session, office, "ada@example.org", PASSWORD).outcome == "in"
         assert "t=2" in session.get(Account, person).password
 
@@ -168,9 +169,9 @@ def test_the_cookie_is_signed_for_this_site_alone_and_hidden_from_scripts(browse
 
 
 def test_over_https_the_cookie_is_secure_and_bound_to_the_host(tmp_path, clock):
-    office = small_office(tmp_path, clock, accounts=CHEAP, address="https://eval.example.org")
-    assert sessions.cookie_name(office) == "__Host-basanite"
-    assert sessions.is_secure(office)
+    with closing(small_office(tmp_path, clock, accounts=CHEAP, address="https://eval.example.org")) as office:
+        assert sessions.cookie_name(office) == "__Host-basanite"
+        assert sessions.is_secure(office)
 
 
 @pytest.mark.req("X-11")

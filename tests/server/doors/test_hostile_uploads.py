@@ -141,6 +141,7 @@ def test_a_file_larger_than_the_campaign_takes_is_refused_before_it_is_sent(offi
         assert send_raw(client, token, b"x" * 1025).status_code == 413
 
 
+@pytest.mark.sqlite("the object store of the tests holds its files in the memory of this process")
 def test_a_large_file_is_never_held_in_memory(office, small, token):
     size = 48 * 2**20
     content = os.urandom(2**20) * (size // 2**20)

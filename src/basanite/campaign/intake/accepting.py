@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import datetime
+from pathlib import Path
 from typing import NamedTuple
 
 from sqlalchemy import func, select
@@ -90,6 +91,29 @@ def accept(
     check_size(session, team_id, stored.size)
     entry = enter(session, office, actor, team_id, declared, started=started)
     return admitted(session, office, actor, entry, stored)
+
+
+def send_ahead(
+    office: Office,
+    actor: Actor,
+    team_id: str,
+    declared: Declared,
+    path: Path,
+    stored: Stored,
+    *,
+    started: datetime | None = None,
+) -> None:
+    """Bring a file to the object store, if there is one, before the transaction that makes it a submission.
+
+    What would be refused is refused here, so that nothing is sent that nobody could ever ask for again.
+    """
+    if office.files.remote is None:
+        return
+    with office.writing() as session:
+        check_size(session, team_id, stored.size)
+        enter(session, office, actor, team_id, declared, started=started)
+        session.rollback()
+    office.files.send(path, stored)
 
 
 def admitted(session: Session, office: Office, actor: Actor, entry: Entry, stored: Stored) -> Submission:

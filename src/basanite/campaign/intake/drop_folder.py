@@ -21,7 +21,7 @@ from typing import Any, Final
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from basanite.campaign.intake import accepting, uploads
+from basanite.campaign.intake import accepting, quotas, uploads
 from basanite.campaign.model.declared import Declared
 from basanite.campaign.model.refusals import RefusedError, refused
 from basanite.campaign.model.stages import DOMAIN_TASK
@@ -136,6 +136,7 @@ def _noticed(office: Office, place: Place, name: str) -> Dropped | None:
         return None
     identity = f"{found.st_dev}:{found.st_ino}:{found.st_size}:{found.st_mtime_ns}"
     with office.writing() as session:
+        quotas.lock_team(session, place.team.id)  # two workers that look at once would both find it new
         query = select(Dropped).where(Dropped.team_id == place.team.id, Dropped.name == name)
         row = session.scalar(query.where(Dropped.identity == identity))
         if row is None:
@@ -158,12 +159,12 @@ def _taken(office: Office, place: Place, row: Dropped) -> str | None:
 
 def _accepted(office: Office, place: Place, row: Dropped, declared: Declared, copy: Path, stored: Stored) -> str | None:
     """The submission, if it is let in; only then is the copy kept."""
-    office.files.send(copy, stored)
+    dropper = Actor(place.pi, "drop")
+    accepting.send_ahead(office, dropper, place.team.id, declared, copy, stored, started=row.seen)
     with office.writing() as session:
         kept = session.get_one(Dropped, row.id, with_for_update=True, populate_existing=True)
         if kept.state != "seen":
             return None
-        dropper = Actor(place.pi, "drop")
         made = accepting.accept(session, office, dropper, place.team.id, declared, stored, started=row.seen)
         kept.state, kept.submission_id = "taken", made.id
         office.files.keep(copy, stored)

@@ -202,13 +202,25 @@ def finish(office: Office, actor: Actor, upload_id: str) -> Submission:
         row = find(session, actor, upload_id)
     if row.state != "complete":
         _check_takes(row, office_now(office, row), row.size)
-        stored = office.files.adopt(part(office, upload_id), expected=row.sha256)
+        try:
+            stored = office.files.adopt(part(office, upload_id), expected=row.sha256)
+        except FileNotFoundError:
+            if (made := _made_meanwhile(office, actor, upload_id)) is None:
+                raise
+            return made
         if stored.digest != row.sha256:
             raise _other_content(office, actor, upload_id)
     with office.writing() as session:
         submission = _finished(session, office, actor, upload_id)
     part(office, upload_id).unlink(missing_ok=True)
     return submission
+
+
+def _made_meanwhile(office: Office, actor: Actor, upload_id: str) -> Submission | None:
+    """The submission of an upload that another call finished: it commits first, then it takes the file away."""
+    with office.reading() as session:
+        row = find(session, actor, upload_id)
+        return None if row.submission_id is None else session.get_one(Submission, row.submission_id)
 
 
 def _other_content(office: Office, actor: Actor, upload_id: str) -> Exception:

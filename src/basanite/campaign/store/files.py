@@ -181,7 +181,7 @@ class Files:
     def send(self, path: Path, stored: Stored) -> None:
         """Keep a file in the object store, if there is one, ahead of the transaction that needs it: sending takes long.
 
-        Meanwhile nobody waits for locks. If the transaction is refused, content stays there that nothing speaks of.
+        Meanwhile nobody waits for locks. The caller has seen that the transaction will not be refused.
         """
         if self.remote is not None:
             self.keep(path, stored)

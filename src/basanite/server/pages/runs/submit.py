@@ -11,7 +11,7 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 from starlette.concurrency import run_in_threadpool
 
-from basanite.campaign.intake.accepting import accept
+from basanite.campaign.intake.accepting import accept, send_ahead
 from basanite.campaign.model.declared import Declared
 from basanite.campaign.model.refusals import RefusedError, refused
 from basanite.campaign.people.terms.rules import unaccepted
@@ -82,7 +82,7 @@ def _accepted(request: Request, caller: Caller, taken: Taken) -> Response:
         if taken.path is None:
             raise refused("M60", "there is no file", "choose the archive of your run", status=422)
         stored = Stored(taken.sha256, taken.size)
-        office.files.send(taken.path, stored)
+        send_ahead(office, caller.actor, caller.team, declared, taken.path, stored)
         with office.writing() as session:
             row = accept(session, office, caller.actor, caller.team, declared, stored)
             office.files.keep(taken.path, stored)
