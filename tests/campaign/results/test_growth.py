@@ -126,10 +126,17 @@ def released(tmp_path, clock, pack):
 
 
 def whole_tables(office, act):
-    """What the database reads from its first row to its last to answer the questions of an act, by its own plans.
+    """What the database reads from its first row to its last to answer the questions of an act, by its own plans."""
+    return [step for step in steps(office, act) if step.startswith(WHOLE)]
 
-    The newest row of all takes no index: it stands at the end.
-    """
+
+def whole_campaigns(office, act):
+    """The same for all submissions of a campaign."""
+    return [step for step in steps(office, act) if "submissions" in step and step.endswith("(campaign_id=?)")]
+
+
+def steps(office, act):
+    """How the database answers the questions of an act. The newest row of all takes no index: it stands at the end."""
     asked = []
 
     def note(connection, cursor, statement, parameters, context, many):
@@ -143,7 +150,7 @@ def whole_tables(office, act):
         event.remove(office.database.engine, "before_cursor_execute", note)
     with office.database.engine.connect() as connection:
         plans_of = [connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {one}", how).all() for one, how in asked]
-    return [row[3] for plan in plans_of for row in plan if row[3].startswith(WHOLE)]
+    return [row[3] for plan in plans_of for row in plan]
 
 
 def looks(stage):
@@ -169,9 +176,10 @@ def test_nothing_that_is_done_again_and_again_reads_a_whole_table(released):
     assert {name: read for name, read in found.items() if read} == {}
 
 
-def test_submitting_and_scoring_read_no_whole_table(released):
+@pytest.mark.parametrize("read", [whole_tables, whole_campaigns])
+def test_submitting_and_scoring_read_no_whole_table_and_no_whole_campaign(released, read):
     released.clock.set("2018-03-01 12:00")
-    assert whole_tables(released.office, lambda: released.submit("alpha", label="again", kind="contrastive")) == []
+    assert read(released.office, lambda: released.submit("alpha", label="again", kind="contrastive")) == []
 
 
 def test_a_question_without_an_index_would_be_noticed(released):

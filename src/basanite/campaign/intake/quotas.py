@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
-from sqlalchemy import ColumnElement, func, select, tuple_
+from sqlalchemy import ColumnElement, and_, false, func, or_, select
 from sqlalchemy.orm import Session
 
 from basanite.campaign.model import calendar
@@ -47,7 +47,7 @@ def uses(session: Session, team_id: str, accounts: Iterable[Account]) -> list[Us
     """The attempts that count in these accounts."""
     query = select(Charge.key, Charge.period, Charge.task, Charge.type).where(
         Charge.team_id == team_id,
-        tuple_(Charge.key, Charge.period).in_(_places(accounts)),
+        _at(Charge, accounts),
         Charge.state.in_(COUNTED),
     )
     return [Use(*row) for row in session.execute(query)]
@@ -55,16 +55,16 @@ def uses(session: Session, team_id: str, accounts: Iterable[Account]) -> list[Us
 
 def extras(session: Session, team_id: str, accounts: Iterable[Account]) -> Extras:
     """Attempts given beyond the quota, in these accounts."""
-    query = select(Extra.key, Extra.period, func.sum(Extra.count)).where(
-        Extra.team_id == team_id, tuple_(Extra.key, Extra.period).in_(_places(accounts))
-    )
+    query = select(Extra.key, Extra.period, func.sum(Extra.count)).where(Extra.team_id == team_id, _at(Extra, accounts))
     return {
         (key, period): int(count) for key, period, count in session.execute(query.group_by(Extra.key, Extra.period))
     }
 
 
-def _places(accounts: Iterable[Account]) -> list[tuple[str, str]]:
-    return sorted({(one.key, one.period) for one in accounts})
+def _at(table: type[Charge | Extra], accounts: Iterable[Account]) -> ColumnElement[bool]:
+    """That a row is of one of these accounts; spelt out, for SQLite finds no index for pairs."""
+    places = sorted({(one.key, one.period) for one in accounts})
+    return or_(false(), *(and_(table.key == key, table.period == period) for key, period in places))
 
 
 def allowances(session: Session, office: Office, campaign: Campaign, team_id: str) -> tuple[Allowance, ...]:

@@ -19,6 +19,8 @@ from basanite.campaign.store.tables import Sketch, Submission
 
 KEPT = 16
 VALUE = re.compile(r"[0-9a-f]{24}")
+MOST_AT_ONCE = 500
+"""Submissions that the database is asked about in one question."""
 NEAR = 0.75
 """The share of kept digests from which on two submissions are called near-identical."""
 
@@ -50,20 +52,19 @@ def note_members(session: Session, submission: Submission, kept: Iterable[str]) 
 
 
 def _nearest(session: Session, submission: Submission, values: list[str]) -> str | None:
-    shared = func.count()
-    query = (
-        select(Submission.id, shared)
-        .join(Sketch, Sketch.submission_id == Submission.id)
-        .where(
-            Sketch.value.in_(values),
+    """The one that shares most, of those the oldest: first who shares enough, then whose it is, each by its index."""
+    count = func.count()
+    near = select(Sketch.submission_id, count).where(Sketch.value.in_(values)).group_by(Sketch.submission_id)
+    shared = {row[0]: row[1] for row in session.execute(near.having(count >= NEAR * len(values)))}
+    listed, others = list(shared), []
+    for start in range(0, len(listed), MOST_AT_ONCE):
+        some = select(Submission.id, Submission.received).where(
+            Submission.id.in_(listed[start : start + MOST_AT_ONCE]),
             Submission.campaign_id == submission.campaign_id,
             Submission.team_id != submission.team_id,
         )
-        .group_by(Submission.id, Submission.received)
-        .order_by(shared.desc(), Submission.received)
-    )
-    best = session.execute(query.limit(1)).first()
-    return best[0] if best and best[1] >= NEAR * len(values) else None
+        others += [(-shared[row[0]], row[1], row[0]) for row in session.execute(some)]
+    return min(others)[2] if others else None
 
 
 def similar(session: Session, actor: Actor, campaign_id: str, most: int = 500) -> tuple[Pair, ...]:

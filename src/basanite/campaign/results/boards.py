@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, exists, func, select
+from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.orm import Session
 
 from basanite.campaign.model.finals import CLOSED, FACTOR, final_result, has_final_value, open_sets
@@ -212,11 +212,15 @@ def _speaking(session: Session, campaign_id: str, subject: Subject) -> list[Subm
 
 
 def _teams_there(session: Session, campaign_id: str, subject: Subject) -> set[str]:
-    """The teams that have any run there but baselines; each is asked about one run, not all of its runs looked at."""
-    any_run = exists().where(
+    """The teams that have any run there but baselines; each is asked about one run, not all of its runs looked at.
+
+    The limit is for PostgreSQL, which would turn a plain EXISTS into a join with all submissions.
+    """
+    run = select(Submission.id).where(
         *_on_board(campaign_id, subject), Submission.team_id == Team.id, Submission.standing != "baseline"
     )
-    return set(session.scalars(select(Team.id).where(Team.campaign_id == campaign_id, any_run)))
+    has_run = run.limit(1).correlate(Team).scalar_subquery().is_not(None)
+    return set(session.scalars(select(Team.id).where(Team.campaign_id == campaign_id, has_run)))
 
 
 def _on_board(campaign_id: str, subject: Subject) -> tuple[ColumnElement[bool], ...]:

@@ -50,7 +50,7 @@ class Submission(Base):
         ),
         Index("ix_submissions_type", "campaign_id", "window", "type", "task", "language", "track"),
         Index("ix_submissions_standing", "campaign_id", "window", "standing"),
-        Index("ix_submissions_sha256", "sha256"),
+        Index("ix_submissions_sha256", "campaign_id", "sha256", "received"),
         Index("ix_submissions_unsigned", "unsigned", "campaign_id", "window"),
     )
     id: Mapped[str] = mapped_column(primary_key=True, default=random_id)

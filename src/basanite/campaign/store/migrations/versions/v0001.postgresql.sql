@@ -975,7 +975,7 @@ CREATE TABLE submissions (
 
 CREATE INDEX ix_submissions_campaign_received ON submissions (campaign_id, received, id)
 
-CREATE INDEX ix_submissions_sha256 ON submissions (sha256)
+CREATE INDEX ix_submissions_sha256 ON submissions (campaign_id, sha256, received)
 
 CREATE INDEX ix_submissions_standing ON submissions (campaign_id, "window", standing)
 
