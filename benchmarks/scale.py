@@ -5,7 +5,8 @@ On SQLite and on PostgreSQL (as durable as it is by itself):
 1. the queue: submissions of a tenth of the full size, scored by one and by two worker processes;
 2. growth: what looking, submitting and a worker's round of duties cost at 1,000 to 100,000 stored submissions;
 3. storage: bytes of database and files for one submission;
-4. the model of `capacity.py`, made from these figures, foretells a run with two workers and users, which is then made.
+4. comparing: what the comparison behind a board costs by the number of its teams;
+5. the model of `capacity.py`, made from these figures, foretells a run with two workers and users, which is then made.
 
 `--page` writes the tables of the newest full run into the documentation.
 """
@@ -22,6 +23,7 @@ from pathlib import Path
 import scale_page
 from clir_data import ready
 from measuring import record, show
+from scale_comparing import FEW, SYSTEMS, comparing
 from scale_costs import Stage, growth
 from scale_counting import commit_seconds
 from scale_queue import beside_users, idle_worker, mix, small_work, throughput
@@ -125,7 +127,7 @@ def main():
     before, began = os.getloadavg()[0], time.perf_counter()
     engines = {engine: measured(engine, given) for engine in given.engine or ENGINES}
     lasted = time.perf_counter() - began
-    line = {"engines": engines}
+    line = {"engines": engines, "comparing": comparing(FEW if given.quick else SYSTEMS)}
     print("\n\n".join(scale_page.tables(line).values()))
     found, goals = judged(engines)
     show(found, goals)

@@ -49,6 +49,7 @@ def tables(line):
         "queue": queue_table(engines),
         "growth": growth_table(engines),
         "storage": storage_table(engines),
+        "comparing": comparing_table(line["comparing"]),
         "check": check_table(engines),
     }
     if len(engines) > 1:
@@ -109,6 +110,21 @@ def storage_table(engines):
         sizes = one["growth"]["sizes"]
         rows.append((NAMES[name], kilo(bytes_each(sizes)), kilo(one["growth"]["files"]["ours"])))
     return markdown(("engine", "database, kB a submission", "result files, kB a submission"), rows)
+
+
+def comparing_table(found):
+    """What the comparison behind a board costs."""
+    rows = [
+        (
+            f"{one['systems']:,}",
+            f"{one['systems'] * (one['systems'] - 1) // 2:,}",
+            number(one["cpu"]),
+            number(one["memory"] / 1e6),
+            number(one["bytes"] / 1e6),
+        )
+        for one in found
+    ]
+    return markdown(("teams on the board", "pairs", "CPU s", "memory, MB", "written, MB"), rows)
 
 
 def check_table(engines):

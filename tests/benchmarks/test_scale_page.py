@@ -35,7 +35,9 @@ def an_engine():
 
 @pytest.fixture
 def line():
-    return {"quick": False, "archive": 15_000_000, "engines": {"sqlite": an_engine(), "postgresql": an_engine()}}
+    engines = {"sqlite": an_engine(), "postgresql": an_engine()}
+    comparing = [{"systems": 40, "cpu": 4.0, "memory": 200_000_000, "bytes": 3_000_000}]
+    return {"quick": False, "archive": 15_000_000, "engines": engines, "comparing": comparing}
 
 
 def test_the_page_says_what_the_newest_full_run_found():
@@ -78,3 +80,7 @@ def test_the_model_is_asked_with_figures_of_the_right_engine(line):
     line["engines"]["postgresql"]["queue"][0]["place"] = 4.0
     places = {event.name: figures.scoring.place for event, _, figures in scale_page.cases(line)}
     assert places == {"10 teams": 2.0, "1,000 teams": 4.0, "public event": 4.0}
+
+
+def test_the_pairs_behind_a_board_are_counted_once_each(line):
+    assert "| 40 | 780 | 4 | 200 | 3 |" in scale_page.tables(line)["comparing"]
