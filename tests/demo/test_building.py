@@ -124,6 +124,16 @@ def test_a_demo_that_is_there_is_not_made_again(built):
     assert (again.code, (built.folder / DEMO_MARK).read_bytes()) == (0, before)
 
 
+@pytest.mark.parametrize("tables", [None, "of another version"])
+def test_a_demo_of_another_version_is_not_opened_and_how_to_make_it_anew_is_said(built, tmp_path, tables):
+    mark = json.loads((built.folder / DEMO_MARK).read_bytes())
+    (tmp_path / "season").mkdir()
+    (tmp_path / "season" / DEMO_MARK).write_text(json.dumps(mark | {"tables": tables}))
+    refused = here("demo", "--data", tmp_path / "season", "--build-only")
+    assert refused.code != 0
+    assert "of another version of Basanite. Make it anew with --reset." in refused.stderr
+
+
 def test_reset_makes_a_new_one_in_its_place(built, tmp_path, monkeypatch):
     old = tmp_path / "season"
     shutil.copytree(built.folder, old)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shutil
@@ -17,6 +18,7 @@ from basanite.campaign.jobs import pulse
 from basanite.campaign.office import Clock, Office, utc_now
 from basanite.campaign.settings import DEMO_MARK, Accounts, Limits, Mail, Retention, Settings
 from basanite.campaign.store import migrating
+from basanite.campaign.store.migrations.snapshot import FOLDER
 from basanite.demo import season
 from basanite.demo.cast import Login, fresh_password
 from basanite.demo.plan import SLUG
@@ -52,9 +54,12 @@ class Demo:
         try:
             kept = json.loads(read_bounded(mark, LARGEST_MARK))
             logins = tuple(Login(**one) for one in kept["logins"])
-            return cls(folder, datetime.fromisoformat(kept["made"]), logins)
-        except (ValueError, KeyError, TypeError):
+            found, tables = cls(folder, datetime.fromisoformat(kept["made"]), logins), kept.get("tables")
+        except (ValueError, KeyError, TypeError, AttributeError):
             raise SettingError(f"{mark} cannot be read. Make the demo anew with --reset.") from None
+        if tables != _tables():
+            raise SettingError(f"The demo in {folder} is of another version of Basanite. Make it anew with --reset.")
+        return found
 
     def stale(self, now: datetime) -> bool:
         """Whether the season has gone on so far that little is open."""
@@ -139,9 +144,16 @@ def _played(draft: Path, files: Path, say: Say, now: datetime) -> list[Login]:
         return season.play(Stage(replace(office, run=run), clock, now, files, say), fresh_password())
 
 
+def _tables() -> str:
+    """What tells the tables of this version from those of others, also before any version was published."""
+    written = b"".join(path.read_bytes() for path in sorted(FOLDER.glob("v*.*")) if path.is_file())
+    return hashlib.sha256(written).hexdigest()[:16]
+
+
 def _mark(draft: Path, now: datetime, logins: list[Login]) -> None:
     """Passwords lie beside the data, for this user alone."""
-    kept = {"format": FORMAT, "campaign": SLUG, "made": now.isoformat(), "logins": [one.as_dict() for one in logins]}
+    kept: dict[str, Any] = {"format": FORMAT, "campaign": SLUG, "made": now.isoformat(), "tables": _tables()}
+    kept["logins"] = [one.as_dict() for one in logins]
     path = os.open(draft / DEMO_MARK, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with open(path, "w", encoding="utf-8") as file:
         json.dump(kept, file, indent=2)
