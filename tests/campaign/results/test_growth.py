@@ -8,6 +8,7 @@ from sqlalchemy import event, select, text
 from tests.campaign.staging import staged
 
 from basanite.campaign.duties import all_duties
+from basanite.campaign.intake import similarity
 from basanite.campaign.jobs import pulse, queue
 from basanite.campaign.model.standing import STANDINGS, Run, compared
 from basanite.campaign.office import COMMAND
@@ -180,6 +181,16 @@ def test_nothing_that_is_done_again_and_again_reads_a_whole_table(released):
 def test_submitting_and_scoring_read_no_whole_table_and_no_whole_campaign(released, read):
     released.clock.set("2018-03-01 12:00")
     assert read(released.office, lambda: released.submit("alpha", label="again", kind="contrastive")) == []
+
+
+@pytest.mark.parametrize("read", [whole_tables, whole_campaigns])
+def test_looking_for_near_copies_reads_no_whole_table_and_no_whole_campaign(released, read):
+    def note():
+        with released.office.writing() as session:
+            run = session.scalars(select(Submission).limit(1)).one()
+            similarity.note_members(session, run, [f"{number:024x}" for number in range(6)])
+
+    assert read(released.office, note) == []
 
 
 def test_a_question_without_an_index_would_be_noticed(released):
