@@ -8,6 +8,8 @@ import shutil
 import socket
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from select import select as readable
 from urllib.parse import urlsplit
 
 import httpx2
@@ -257,17 +259,16 @@ def test_slow_senders_keep_their_own_lanes_busy_and_nobody_elses(office, small, 
         f"POST /campaigns/small/submit HTTP/1.1\r\nHost: x\r\nCookie: {mine['Cookie']}\r\nContent-Length: 100000\r\n"
         "Content-Type: multipart/form-data; boundary=x\r\n\r\n--x\r\n"
     ).encode()
-    with live(office) as address, httpx2.Client(base_url=address, timeout=20) as client:
-        lines = [line_to(address) for _ in range(8)]
+    with ExitStack() as kept:
+        address = kept.enter_context(live(office))
+        client = kept.enter_context(httpx2.Client(base_url=address, timeout=20))
+        lines = [kept.enter_context(line_to(address)) for _ in range(9)]
         for line in lines:
             line.sendall(head)
-        time.sleep(1)
-        with line_to(address) as ninth:
-            ninth.sendall(head)
-            assert b" 429 " in ninth.recv(65536)
+        answered = readable(lines, [], [], 25)[0]  # whichever came last to its lane
+        assert [b" 429 " in line.recv(65536) for line in answered] == [True]
         assert send_raw(client, with_token(office, small.bea), pack.perfect.read_bytes()).status_code == 201
-        for line in lines:
-            line.close()
+        assert readable([line for line in lines if line not in answered], [], [], 0)[0] == []
 
 
 @pytest.mark.req("X-2")
