@@ -72,9 +72,9 @@ def write():
     PAGE.write_text(page_with(PAGE.read_text(encoding="utf-8"), newest()), encoding="utf-8")
 
 
-def markdown(head, rows):
-    """A table; the first column is words, the others are numbers."""
-    lines = [head, ["---", *["---:"] * (len(head) - 1)], *rows]
+def markdown(head, rows, words=1):
+    """A table; the first column or columns are words, the others are numbers."""
+    lines = [head, [*["---"] * words, *["---:"] * (len(head) - words)], *rows]
     return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
 
 
@@ -100,7 +100,7 @@ def growth_table(engines):
             rows.append((NAMES[name], words, *map(milli, spent), f"{grown(one, call):.2f}"))
         spent = [size["round"]["cpu"] for size in points]
         rows.append((NAMES[name], "worker's round", *map(milli, spent), f"{grown_round(one):.2f}"))
-    return markdown(("engine", "CPU ms of", *(f"{size:,} stored" for size in sizes), "growth"), rows)
+    return markdown(("engine", "CPU ms of", *(f"{size:,} stored" for size in sizes), "growth"), rows, words=2)
 
 
 def storage_table(engines):
@@ -134,7 +134,7 @@ def check_table(engines):
         for name, one in engines.items()
         for what, (said, seen) in checked(one, name).items()
     ]
-    return markdown(("engine", "with users beside two workers", "foretold", "seen", "foretold / seen"), rows)
+    return markdown(("engine", "with users beside two workers", "foretold", "seen", "foretold / seen"), rows, words=2)
 
 
 def checked(one, engine=""):

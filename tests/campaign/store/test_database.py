@@ -5,7 +5,7 @@ from sqlalchemy import func, make_url, select, text
 
 from basanite.campaign.jobs.queue import jobs_engine
 from basanite.campaign.keeping.backup import snapshot
-from basanite.campaign.store.database import GONE_SECONDS, SERVER_LIMITS, make_engine
+from basanite.campaign.store.database import GONE_SECONDS, SERVER_LIMITS, in_blocks, make_engine
 from basanite.campaign.store.tables import Team
 from basanite.testing import small_office
 
@@ -89,3 +89,10 @@ def test_a_backup_may_take_its_time_and_nobody_after_it(postgres_office):
         assert connection.execute(limit).scalar_one() == "0"
     with postgres_office.reading() as session:
         assert session.execute(limit).scalar_one() == SERVER_LIMITS["idle_in_transaction_session_timeout"]
+
+
+@pytest.mark.parametrize("count", [0, 1, 3, 4])
+def test_values_come_in_blocks_that_can_be_asked_for(count):
+    blocks = [*in_blocks(iter(range(count)), 3)]
+    assert [one for block in blocks for one in block] == [*range(count)]
+    assert [len(block) for block in blocks] == {0: [], 1: [1], 3: [3], 4: [3, 1]}[count]

@@ -10,6 +10,7 @@ from typing import Any, Final
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from basanite.campaign.store.database import in_blocks
 from basanite.campaign.store.tables import PooledAnswer, ReadingDecision, ReadingRun, ReceivedAnswer
 
 RIGHT: Final = ("right-explicit", "right-inferred")
@@ -63,9 +64,8 @@ class Givers:
 def latest(session: Session, pool_ids: Iterable[str]) -> dict[str, ReadingDecision]:
     """The newest decision about each pooled answer; one that was reopened has none."""
     found: dict[str, ReadingDecision] = {}
-    ids = list(pool_ids)
-    for at in range(0, len(ids), 500):
-        question = select(ReadingDecision).where(ReadingDecision.reading_pool_id.in_(ids[at : at + 500]))
+    for some in in_blocks(pool_ids):
+        question = select(ReadingDecision).where(ReadingDecision.reading_pool_id.in_(some))
         for row in session.scalars(question.order_by(ReadingDecision.sequence)):
             found[row.reading_pool_id] = row
     return {pool: row for pool, row in found.items() if row.verdict != REOPENED}

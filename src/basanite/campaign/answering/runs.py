@@ -20,6 +20,7 @@ from basanite.campaign.model.viewer import Viewer
 from basanite.campaign.office import Actor, Office
 from basanite.campaign.organising import plans
 from basanite.campaign.store import events
+from basanite.campaign.store.database import in_blocks
 from basanite.campaign.store.tables import (
     PooledAnswer,
     ReadingPackage,
@@ -32,7 +33,6 @@ from basanite.campaign.store.tables import (
 MOST_ANSWERS: Final = 200_000
 """Answers that one run may have."""
 LABEL: Final = 100
-AT_ONCE: Final = 500
 
 
 @dataclass(frozen=True)
@@ -263,11 +263,10 @@ def _pooled(session: Session, office: Office, row: ReadingRun, arrived: Iterable
     session.execute(select(ReadingPackage.id).where(ReadingPackage.id == row.reading_package_id).with_for_update())
     wanted = {one.digest: one for one in arrived}
     found: dict[str, str] = {}
-    digests = list(wanted)
-    for at in range(0, len(digests), AT_ONCE):
+    for some in in_blocks(wanted):
         question = select(PooledAnswer.digest, PooledAnswer.id).where(
             PooledAnswer.reading_package_id == row.reading_package_id,
-            PooledAnswer.digest.in_(digests[at : at + AT_ONCE]),
+            PooledAnswer.digest.in_(some),
         )
         found |= {one.digest: one.id for one in session.execute(question)}
     texts = _corpus(session, office, row)

@@ -15,12 +15,11 @@ from sqlalchemy.orm import Session, aliased
 
 from basanite.campaign.office import Actor
 from basanite.campaign.people.roles import require_organiser
+from basanite.campaign.store.database import in_blocks
 from basanite.campaign.store.tables import Sketch, Submission
 
 KEPT = 16
 VALUE = re.compile(r"[0-9a-f]{24}")
-MOST_AT_ONCE = 500
-"""Submissions that the database is asked about in one question."""
 NEAR = 0.75
 """The share of kept digests from which on two submissions are called near-identical."""
 
@@ -56,10 +55,10 @@ def _nearest(session: Session, submission: Submission, values: list[str]) -> str
     count = func.count()
     near = select(Sketch.submission_id, count).where(Sketch.value.in_(values)).group_by(Sketch.submission_id)
     shared = {row[0]: row[1] for row in session.execute(near.having(count >= NEAR * len(values)))}
-    listed, others = list(shared), []
-    for start in range(0, len(listed), MOST_AT_ONCE):
+    others = []
+    for block in in_blocks(shared):
         some = select(Submission.id, Submission.received).where(
-            Submission.id.in_(listed[start : start + MOST_AT_ONCE]),
+            Submission.id.in_(block),
             Submission.campaign_id == submission.campaign_id,
             Submission.team_id != submission.team_id,
         )

@@ -20,6 +20,7 @@ from basanite.campaign.organising import plans
 from basanite.campaign.results import boards, comparisons, ladder
 from basanite.campaign.results.facts import Desk, desk
 from basanite.campaign.score_receipts import score_receipt
+from basanite.campaign.store.database import in_blocks
 from basanite.campaign.store.tables import CampaignRow, Submission
 
 AT_ONCE: Final = 200
@@ -52,9 +53,9 @@ def sign(office: Office) -> int:
     """Make the score receipts that policy has released and that are not there yet (P-9, X-6)."""
     with office.reading() as session:
         due = [one for row in session.scalars(select(CampaignRow.id)).all() for one in unsigned(session, office, row)]
-    for start in range(0, len(due), AT_ONCE):
+    for some in in_blocks(due, AT_ONCE):
         with office.writing() as session:
-            for submission_id in due[start : start + AT_ONCE]:
+            for submission_id in some:
                 score_receipt(session, office, submission_id)
     return len(due)
 

@@ -10,17 +10,15 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from basanite.campaign.office import Office
+from basanite.campaign.store.database import in_blocks
 from basanite.campaign.store.tables import Adoption, Result, Submission
-
-MOST_AT_ONCE = 500
 
 
 def adopted(session: Session, submission_ids: Iterable[str]) -> dict[str, Result]:
     """The result that holds for each of these submissions, for those that have one."""
-    ids = list(dict.fromkeys(submission_ids))
     found: dict[str, Result] = {}
-    for start in range(0, len(ids), MOST_AT_ONCE):
-        found |= _some(session, ids[start : start + MOST_AT_ONCE])
+    for some in in_blocks(dict.fromkeys(submission_ids)):
+        found |= _some(session, some)
     return found
 
 

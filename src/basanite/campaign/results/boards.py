@@ -25,11 +25,12 @@ from basanite.campaign.model.stages import is_blind
 from basanite.campaign.model.standing import Run, compared
 from basanite.campaign.office import Office
 from basanite.campaign.organising import plans
-from basanite.campaign.results.adopted import MOST_AT_ONCE, adopted, content
+from basanite.campaign.results.adopted import adopted, content
 from basanite.campaign.results.comparisons import Order
 from basanite.campaign.results.facts import Desk, facts_of, teams
 from basanite.campaign.results.provenance import provenance
 from basanite.campaign.results.seen import BoardRow, Provenance, SeenBoard
+from basanite.campaign.store.database import in_blocks
 from basanite.campaign.store.tables import Board, CampaignRow, Release, Result, Submission, Team
 
 PURPOSE: Final = "board"
@@ -304,10 +305,10 @@ def _looks(
         Submission.state == "scored",
         Submission.received < window.closes.utc,
     )
-    listed, found = sorted(teams_listed), dict[str, int]()
-    for start in range(0, len(listed), MOST_AT_ONCE):
-        some = question.where(Submission.team_id.in_(listed[start : start + MOST_AT_ONCE]))
-        found |= {row[0]: row[1] for row in session.execute(some.group_by(Submission.team_id))}
+    found: dict[str, int] = {}
+    for some in in_blocks(sorted(teams_listed)):
+        counted = question.where(Submission.team_id.in_(some)).group_by(Submission.team_id)
+        found |= {row[0]: row[1] for row in session.execute(counted)}
     return found
 
 

@@ -9,10 +9,11 @@ transaction in which nothing happens is ended by the server, so that its locks a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from itertools import islice
 from threading import Lock
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.engine import make_url
@@ -56,6 +57,16 @@ CONNECTING: Final[Mapping[str, Any]] = {
 LOOKING: Final = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
 """Who only reads sees one moment on PostgreSQL too, however many questions it asks; on SQLite that is always so."""
 UNHURRIED: Final = ("idle_in_transaction_session_timeout", "statement_timeout")
+ASKED_AT_ONCE: Final = 500
+"""Values in one question: engines take only so many, and plan badly long before that."""
+T = TypeVar("T")
+
+
+def in_blocks(values: Iterable[T], most: int = ASKED_AT_ONCE) -> Iterator[list[T]]:
+    """Values in groups that are small enough to be asked for, or written, at once."""
+    left = iter(values)
+    while block := list(islice(left, most)):
+        yield block
 
 
 class Database:
