@@ -101,6 +101,7 @@ def fill(office, template, members, count, *, fresh=None):
     """
     from sqlalchemy import func, select
 
+    from basanite.campaign.store import looks
     from basanite.campaign.store.tables import Submission
 
     with office.reading() as session:
@@ -111,6 +112,8 @@ def fill(office, template, members, count, *, fresh=None):
         copies = [_named(member, number + start + at + 1) for at, member in enumerate(islice(whose, size))]
         with office.writing() as session:
             _insert(session, template, copies, newest - (count - start) * STEP, fresh or {})
+    with office.writing() as session:
+        looks.recount(session, template.submission["campaign_id"])
 
 
 def _named(member, number):

@@ -50,6 +50,7 @@ def fill(office, first, count, digest):
     """So many scored submissions, copies of the first of each team, with their attempts and results."""
     from sqlalchemy import insert, inspect
 
+    from basanite.campaign.store import looks
     from basanite.campaign.store.tables import Adoption, Charge, Reference, Result, Submission
     from basanite.campaign.store.tables.base import random_id
 
@@ -68,6 +69,7 @@ def fill(office, first, count, digest):
             session.execute(insert(Result), [_result(row, reference, digest) for row in rows])
             adopted = [{"submission_id": row["id"], "result_key": row["id"], "at": row["received"]} for row in rows]
             session.execute(insert(Adoption), adopted)
+        looks.recount(session, first[0].campaign_id)
 
 
 def _charge(row):

@@ -24,6 +24,7 @@ from basanite.campaign.store.tables import (
     CampaignRow,
     Event,
     Grant,
+    Looks,
     Membership,
     Person,
     Receipt,
@@ -51,6 +52,7 @@ STAYING = {
     "identities",
     "lead_requests",
     "links",
+    "looks",
     "memberships",
     "messages",
     "panel_consents",
@@ -112,6 +114,7 @@ def test_an_imported_campaign_has_the_same_history(sqlite_office, exported, othe
         assert there.scalars(select(Result.primary)).all() == here.scalars(select(Result.primary)).all()
         result = there.scalars(select(Result)).one()
         assert other.files.read(result.digest) == sqlite_office.files.read(result.digest)
+        assert [(row.window, row.count) for row in there.scalars(select(Looks))] == [("dev", 1)]
         assert not list(events.broken(there))
         assert there.scalars(select(Event.kind).order_by(Event.sequence)).all()[-1] == "campaign.imported"
 

@@ -30,7 +30,7 @@ from basanite.campaign.jobs.material import Material, NoReferenceError, material
 from basanite.campaign.jobs.running import Outcome, carried_out
 from basanite.campaign.notices.sending import tell
 from basanite.campaign.office import SYSTEM, Office
-from basanite.campaign.store import events
+from basanite.campaign.store import events, looks
 from basanite.campaign.store.plans import in_force
 from basanite.campaign.store.tables import Adoption, Reference, Result, Submission
 from basanite.errors import BasaniteError
@@ -264,6 +264,7 @@ def adopt(office: Office, begun: Try, used: Material, written: Written) -> str:
         _move(session, office, row, "scored")
         row.fault, row.unsigned = "", True
         _record(session, office, row, "scored", result=key)
+        looks.note(session, row)
         if not used.blind:
             _tell(session, office, row, "result_there")
         return row.state

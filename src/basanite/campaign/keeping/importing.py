@@ -25,7 +25,7 @@ from basanite.campaign.model.reading import load
 from basanite.campaign.model.refusals import RefusedError, refused
 from basanite.campaign.office import Actor, Office
 from basanite.campaign.organising.references import NONCES, commitment
-from basanite.campaign.store import events
+from basanite.campaign.store import events, looks
 from basanite.campaign.store.tables import Adoption, CampaignRow, ReceiptKey, Reference
 from basanite.errors import BasaniteError
 from basanite.formats.archives.archive import open_source
@@ -172,6 +172,7 @@ def _written(
     _check_new(session, rows)
     _prepare(session, parcel, rows)
     counts = {table: insert(session.connection(), TABLES[table], rows[table]) for table in CARRIED}
+    looks.recount(session, manifest["id"])
     _keep_keys(session, office, parcel, manifest["origin"])
     _keep_nonces(session, office, parcel, manifest["id"])
     log = office.files.put(parcel.texts.get("log.jsonl", b""))

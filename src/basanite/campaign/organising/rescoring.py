@@ -20,7 +20,7 @@ from basanite.campaign.office import Actor, Office
 from basanite.campaign.organising import approvals, plans, references, telling
 from basanite.campaign.people.roles import check_second, require_organiser
 from basanite.campaign.results.adopted import adopt, adopted
-from basanite.campaign.store import events
+from basanite.campaign.store import events, looks
 from basanite.campaign.store.tables import Batch, BatchItem, Reference, Result, Submission
 
 SCORED = ("scored", "failed")
@@ -103,6 +103,7 @@ def apply(session: Session, office: Office, actor: Actor, batch_id: str, *, seco
     changed = _adopt_all(session, office, batch)
     batch.state, batch.ended, batch.seconded_by = "applied", office.clock(), seconded_by
     _log(session, office, actor, batch, "applied", submissions=len(changed))
+    _end_failed(session, office, batch)
     telling.rescored(session, office, batch, changed)
     return batch
 
@@ -259,9 +260,16 @@ def _adopt_all(session: Session, office: Office, batch: Batch) -> list[Submissio
         if item.new_key is not None and item.new_key != item.old_key:
             adopt(session, office, submission.id, item.new_key, batch_id=batch.id)
             changed.append(submission)
+    return changed
+
+
+def _end_failed(session: Session, office: Office, batch: Batch) -> None:
+    """What had failed by our fault and has a result now is scored."""
+    for item in items(session, batch):
+        submission = session.get_one(Submission, item.submission_id)
         if item.state == "scored" and submission.state == "failed":
             submission.state, submission.state_at, submission.fault = "scored", office.clock(), ""
-    return changed
+            looks.note(session, submission)
 
 
 def _log(session: Session, office: Office, actor: Actor, batch: Batch, what: str, **data: int) -> None:

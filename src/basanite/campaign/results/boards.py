@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, func, select
+from sqlalchemy import ColumnElement, select
 from sqlalchemy.orm import Session
 
 from basanite.campaign.model.finals import CLOSED, FACTOR, final_result, has_final_value, open_sets
@@ -30,7 +30,7 @@ from basanite.campaign.results.comparisons import Order
 from basanite.campaign.results.facts import Desk, facts_of, teams
 from basanite.campaign.results.provenance import provenance
 from basanite.campaign.results.seen import BoardRow, Provenance, SeenBoard
-from basanite.campaign.store.database import in_blocks
+from basanite.campaign.store import looks
 from basanite.campaign.store.tables import Board, CampaignRow, Release, Result, Submission, Team
 
 PURPOSE: Final = "board"
@@ -77,7 +77,7 @@ def seen(session: Session, at: Desk, subject: Subject) -> SeenBoard:
     listed = [run for run in field.shown if view.has_row(run)]
     metric = next((name for name in map(view.metric, listed) if name), "")
     ranking = _ranking(session, view, field, metric) if view.ranked else None
-    looks = _looks(session, at.plan, window, subject, {run.team_id for run in listed})
+    seen = _looks(session, at.plan, window, subject, {run.team_id for run in listed})
     return SeenBoard(
         campaign=at.campaign.slug,
         window=window.id,
@@ -85,7 +85,7 @@ def seen(session: Session, at: Desk, subject: Subject) -> SeenBoard:
         language=subject.language,
         track=subject.track,
         metric=metric,
-        rows=_rows(session, view, listed, metric, ranking, looks),
+        rows=_rows(session, view, listed, metric, ranking, seen),
         left_out=field.left_out if view.ranked else {},
         naming=window.naming,
         level=max((view.sights[run.id].level for run in listed), key=RANK.__getitem__, default="none"),
@@ -261,14 +261,14 @@ def _rows(
     listed: Sequence[Submission],
     metric: str,
     ranking: Ranking | None,
-    looks: Mapping[str, int],
+    seen: Mapping[str, int],
 ) -> tuple[BoardRow, ...]:
     known = teams(session, [run.team_id for run in listed])
-    rows = [_row(view, run, known[run.team_id], metric, ranking, looks.get(run.team_id, 0)) for run in listed]
+    rows = [_row(view, run, known[run.team_id], metric, ranking, seen.get(run.team_id, 0)) for run in listed]
     return tuple(sorted(rows, key=_order))
 
 
-def _row(view: _View, run: Submission, team: Team, metric: str, ranking: Ranking | None, looks: int) -> BoardRow:
+def _row(view: _View, run: Submission, team: Team, metric: str, ranking: Ranking | None, seen: int) -> BoardRow:
     sight = view.sights[run.id]
     entry = view.data(run).get("values", {}).get(metric, {})
     return BoardRow(
@@ -280,7 +280,7 @@ def _row(view: _View, run: Submission, team: Team, metric: str, ranking: Ranking
         high=entry.get("high"),
         ranks=None if ranking is None else ranking.ranks.get(run.id),
         group=None if ranking is None else ranking.groups.get(run.id),
-        looks=looks,
+        looks=seen,
         submission_id=run.id if sight.own or sight.staff else None,
         note="late, admitted" if run.standing == "late" else "",
     )
@@ -293,23 +293,12 @@ def _order(row: BoardRow) -> tuple[Any, ...]:
 
 def _looks(
     session: Session, plan: plans.Plan, window: Window, subject: Subject, teams_listed: Iterable[str]
-) -> dict[str, int]:
+) -> Mapping[str, int]:
     """How many results on these data each team had been shown before the window closed: one look for each (S-17)."""
     packs = set(window.dataset)
     seen_in = [one.id for one in plan.campaign.windows if not is_blind(one) and packs & set(one.dataset)]
-    question = select(Submission.team_id, func.count()).where(
-        Submission.campaign_id == plan.row.id,
-        Submission.window.in_(seen_in),
-        Submission.task == subject.task,
-        Submission.language == subject.language,
-        Submission.state == "scored",
-        Submission.received < window.closes.utc,
-    )
-    found: dict[str, int] = {}
-    for some in in_blocks(sorted(teams_listed)):
-        counted = question.where(Submission.team_id.in_(some)).group_by(Submission.team_id)
-        found |= {row[0]: row[1] for row in session.execute(counted)}
-    return found
+    where = plan.row.id, seen_in, subject.task, subject.language
+    return looks.before(session, *where, teams_listed, window.closes.utc)
 
 
 def _notes(campaign: Campaign, window: Window, ranked: bool) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,8 +11,19 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from basanite.campaign.office import Office
-from basanite.campaign.store import events
-from basanite.campaign.store.tables import Adoption, Charge, Event, Message, Receipt, Result, Submission, Upload, Worker
+from basanite.campaign.store import events, looks
+from basanite.campaign.store.tables import (
+    Adoption,
+    Charge,
+    Event,
+    Looks,
+    Message,
+    Receipt,
+    Result,
+    Submission,
+    Upload,
+    Worker,
+)
 
 FINAL = ("scored", "invalid", "failed")
 COSTS = {"scored": "charged", "invalid": "freed", "failed": "refunded"}
@@ -69,6 +80,7 @@ def judge(office: Office) -> Judgement:
         for row in rows:
             wrong += [f"{row.id} ({row.state}): {fault}" for fault in _faults(session, row)]
         wrong += [f"attempt {one} is taken by nothing" for one in _loose(session)]
+        wrong += _miscounted(session, rows)
         workers = session.scalar(select(func.count()).select_from(Worker)) or 0
         tries = max((row.tries for row in rows), default=0)
         return Judgement(Counter(row.state for row in rows), tuple(wrong), tries, workers)
@@ -89,6 +101,13 @@ def _loose(session: Session) -> Iterator[str]:
     """Attempts that are still reserved although their upload is not under way."""
     reserved = select(Charge.id).join(Upload, Upload.id == Charge.upload_id, isouter=True)
     yield from session.scalars(reserved.where(Charge.state == "reserved", func.coalesce(Upload.state, "") != "open"))
+
+
+def _miscounted(session: Session, rows: Iterable[Submission]) -> list[str]:
+    """Whether the numbers of results that are kept are those of the submissions that are scored."""
+    kept = {tuple(getattr(one, name) for name in looks.PLACE): one.count for one in session.scalars(select(Looks))}
+    there = Counter(tuple(getattr(row, name) for name in looks.PLACE) for row in rows if row.state == "scored")
+    return [] if kept == there else [f"looks are {kept}, results are {dict(there)}"]
 
 
 def _results(session: Session, row: Submission) -> Iterator[str]:

@@ -68,6 +68,18 @@ class Adoption(Base):
     at: Mapped[datetime]
 
 
+class Looks(Base):
+    """How many results a team has in a window, for a task and a language (S-17)."""
+
+    __tablename__ = "looks"
+    campaign_id: Mapped[str] = mapped_column(ForeignKey("campaigns.id"), primary_key=True)
+    window: Mapped[str] = mapped_column(primary_key=True)
+    task: Mapped[str] = mapped_column(primary_key=True)
+    language: Mapped[str] = mapped_column(primary_key=True)
+    team_id: Mapped[str] = mapped_column(ForeignKey("teams.id"), primary_key=True)
+    count: Mapped[int]
+
+
 class Batch(Base):
     """A re-scoring that is looked at before it is applied or cancelled."""
 

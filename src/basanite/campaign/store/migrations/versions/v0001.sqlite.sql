@@ -696,6 +696,18 @@ CREATE TABLE extras (
 
 CREATE INDEX ix_extras_team_id ON extras (team_id)
 
+CREATE TABLE looks (
+  campaign_id VARCHAR NOT NULL,
+  window VARCHAR NOT NULL,
+  task VARCHAR NOT NULL,
+  language VARCHAR NOT NULL,
+  team_id VARCHAR NOT NULL,
+  count INTEGER NOT NULL,
+  CONSTRAINT pk_looks PRIMARY KEY (campaign_id, window, task, language, team_id),
+  CONSTRAINT fk_looks_campaign_id_campaigns FOREIGN KEY(campaign_id) REFERENCES campaigns (id),
+  CONSTRAINT fk_looks_team_id_teams FOREIGN KEY(team_id) REFERENCES teams (id)
+)
+
 CREATE TABLE memberships (
   id VARCHAR NOT NULL,
   team_id VARCHAR NOT NULL,

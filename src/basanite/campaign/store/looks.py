@@ -1,0 +1,68 @@
+"""How many results each team had seen on a set of data: kept as a number, so that no board counts them anew (S-17).
+
+A submission that is scored stays scored, so the number only grows. It is written after the event that goes with it:
+whoever writes both takes the lock of the log first, and nobody waits for each other in a circle.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+from sqlalchemy import delete, func, insert, select
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.orm import Session
+
+from basanite.campaign.store.database import in_blocks
+from basanite.campaign.store.tables import Looks, Submission
+
+PLACE = ("campaign_id", "window", "task", "language", "team_id")
+
+
+def note(session: Session, row: Submission) -> None:
+    """One more result is there. The database adds, so that two at the same moment both count."""
+    insertion = postgresql.insert if session.get_bind().dialect.name == "postgresql" else sqlite.insert
+    first = insertion(Looks).values({name: getattr(row, name) for name in PLACE} | {"count": 1})
+    session.execute(first.on_conflict_do_update(index_elements=PLACE, set_={"count": Looks.count + 1}))
+
+
+def recount(session: Session, campaign_id: str) -> None:
+    """Count a campaign anew whose submissions came as they are, from another server."""
+    session.execute(delete(Looks).where(Looks.campaign_id == campaign_id))
+    place = [getattr(Submission, name) for name in PLACE]
+    scored = select(*place, func.count()).where(Submission.campaign_id == campaign_id, Submission.state == "scored")
+    session.execute(insert(Looks).from_select((*PLACE, "count"), scored.group_by(*place)))
+
+
+def before(
+    session: Session,
+    campaign_id: str,
+    windows: Sequence[str],
+    task: str,
+    language: str,
+    teams: Iterable[str],
+    end: datetime,
+) -> Counter[str]:
+    """By team, the results for what was received in these windows before a moment.
+
+    Only what came later is counted, and taken off: of a window that is open nothing, of one that is closed the late.
+    """
+    there = Looks.campaign_id == campaign_id, Looks.window.in_(windows), Looks.task == task, Looks.language == language
+    later = (
+        Submission.campaign_id == campaign_id,
+        Submission.window.in_(windows),
+        Submission.task == task,
+        Submission.language == language,
+        Submission.state == "scored",
+        Submission.received >= end,
+    )
+    found: Counter[str] = Counter()
+    for some in in_blocks(sorted(teams)):
+        kept = select(Looks.team_id, Looks.count).where(*there, Looks.team_id.in_(some))
+        for team, count in session.execute(kept):
+            found[team] += count
+        off = select(Submission.team_id, func.count()).where(*later, Submission.team_id.in_(some))
+        for team, count in session.execute(off.group_by(Submission.team_id)):
+            found[team] -= count
+    return found
