@@ -6,6 +6,7 @@ import signal
 import sqlite3
 import time
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 from sqlalchemy import make_url
@@ -29,10 +30,20 @@ def frozen_at_work(office, process):
     SQLite lets nobody write while a process stands still in the middle of a transaction, whoever it is.
     """
     os.kill(process, signal.SIGSTOP)
+    assert wait_until(lambda: stands_still(process), 10, 0.001)
     if at_work_on(office) and others_can_write(office):
         return True
     os.kill(process, signal.SIGCONT)
     return False
+
+
+def stands_still(process):
+    """Whether all threads have stopped: one that is asking the system for a lock meanwhile still gets it."""
+    try:
+        stats = [path.read_text() for path in Path(f"/proc/{process}/task").glob("*/stat")]
+    except (FileNotFoundError, ProcessLookupError):  # a thread ended just now
+        return False
+    return all(stat.rpartition(")")[2].split()[0] == "T" for stat in stats)
 
 
 def others_can_write(office):
