@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from sqlalchemy import select
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from basanite.campaign.notices.catalogue import template_named
 from basanite.campaign.office import Office
+from basanite.campaign.store.database import inserting
 from basanite.campaign.store.tables import Message, Webhook
 from basanite.campaign.store.tables.base import random_id
 
@@ -50,8 +50,7 @@ def _hooks(session: Session, campaign_id: str | None, template: str) -> list[str
 
 def _written(session: Session, message: dict[str, Any], once: str | None) -> int:
     """1 if it is new. The unique column decides, so that of two at the same moment only one is kept."""
-    insert = postgresql.insert if session.get_bind().dialect.name == "postgresql" else sqlite.insert
     receiver = message.get("person_id") or message.get("webhook_id")
     key = None if once is None else f"{message['template']}:{once}:{receiver}"
-    fresh = insert(Message).values(id=random_id(), state="waiting", tries=0, error="", once=key, **message)
+    fresh = inserting(session, Message).values(id=random_id(), state="waiting", tries=0, error="", once=key, **message)
     return len(session.execute(fresh.on_conflict_do_nothing().returning(Message.id)).all())

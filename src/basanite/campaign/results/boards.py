@@ -77,7 +77,7 @@ def seen(session: Session, at: Desk, subject: Subject) -> SeenBoard:
     listed = [run for run in field.shown if view.has_row(run)]
     metric = next((name for name in map(view.metric, listed) if name), "")
     ranking = _ranking(session, view, field, metric) if view.ranked else None
-    seen = _looks(session, at.plan, window, subject, {run.team_id for run in listed})
+    had_seen = _looks(session, at.plan, window, subject, {run.team_id for run in listed})
     return SeenBoard(
         campaign=at.campaign.slug,
         window=window.id,
@@ -85,7 +85,7 @@ def seen(session: Session, at: Desk, subject: Subject) -> SeenBoard:
         language=subject.language,
         track=subject.track,
         metric=metric,
-        rows=_rows(session, view, listed, metric, ranking, seen),
+        rows=_rows(session, view, listed, metric, ranking, had_seen),
         left_out=field.left_out if view.ranked else {},
         naming=window.naming,
         level=max((view.sights[run.id].level for run in listed), key=RANK.__getitem__, default="none"),
@@ -261,14 +261,14 @@ def _rows(
     listed: Sequence[Submission],
     metric: str,
     ranking: Ranking | None,
-    seen: Mapping[str, int],
+    had_seen: Mapping[str, int],
 ) -> tuple[BoardRow, ...]:
     known = teams(session, [run.team_id for run in listed])
-    rows = [_row(view, run, known[run.team_id], metric, ranking, seen.get(run.team_id, 0)) for run in listed]
+    rows = [_row(view, run, known[run.team_id], metric, ranking, had_seen.get(run.team_id, 0)) for run in listed]
     return tuple(sorted(rows, key=_order))
 
 
-def _row(view: _View, run: Submission, team: Team, metric: str, ranking: Ranking | None, seen: int) -> BoardRow:
+def _row(view: _View, run: Submission, team: Team, metric: str, ranking: Ranking | None, had_seen: int) -> BoardRow:
     sight = view.sights[run.id]
     entry = view.data(run).get("values", {}).get(metric, {})
     return BoardRow(
@@ -280,7 +280,7 @@ def _row(view: _View, run: Submission, team: Team, metric: str, ranking: Ranking
         high=entry.get("high"),
         ranks=None if ranking is None else ranking.ranks.get(run.id),
         group=None if ranking is None else ranking.groups.get(run.id),
-        looks=seen,
+        looks=had_seen,
         submission_id=run.id if sight.own or sight.staff else None,
         note="late, admitted" if run.standing == "late" else "",
     )

@@ -16,6 +16,7 @@ from threading import Lock
 from typing import Any, Final, TypeVar
 
 from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import make_url
 from sqlalchemy.orm import Session
 
@@ -67,6 +68,12 @@ def in_blocks(values: Iterable[T], most: int = ASKED_AT_ONCE) -> Iterator[list[T
     left = iter(values)
     while block := list(islice(left, most)):
         yield block
+
+
+def inserting(session: Session, table: Any) -> postgresql.Insert | sqlite.Insert:
+    """An insertion that can say what happens to a row that is there already: each engine has its own."""
+    on_postgresql = session.get_bind().dialect.name == "postgresql"
+    return postgresql.insert(table) if on_postgresql else sqlite.insert(table)
 
 
 class Database:

@@ -11,10 +11,9 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from sqlalchemy import delete, func, insert, select
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
-from basanite.campaign.store.database import in_blocks
+from basanite.campaign.store.database import in_blocks, inserting
 from basanite.campaign.store.tables import Looks, Submission
 
 PLACE = ("campaign_id", "window", "task", "language", "team_id")
@@ -22,8 +21,7 @@ PLACE = ("campaign_id", "window", "task", "language", "team_id")
 
 def note(session: Session, row: Submission) -> None:
     """One more result is there. The database adds, so that two at the same moment both count."""
-    insertion = postgresql.insert if session.get_bind().dialect.name == "postgresql" else sqlite.insert
-    first = insertion(Looks).values({name: getattr(row, name) for name in PLACE} | {"count": 1})
+    first = inserting(session, Looks).values({name: getattr(row, name) for name in PLACE} | {"count": 1})
     session.execute(first.on_conflict_do_update(index_elements=PLACE, set_={"count": Looks.count + 1}))
 
 
@@ -46,7 +44,8 @@ def before(
 ) -> Counter[str]:
     """By team, the results for what was received in these windows before a moment.
 
-    Only what came later is counted, and taken off: of a window that is open nothing, of one that is closed the late.
+    Only what came later is counted, and taken off: nothing as long as the moment is to come, then what was late, and
+    what came to a window that closes after it.
     """
     there = Looks.campaign_id == campaign_id, Looks.window.in_(windows), Looks.task == task, Looks.language == language
     later = (
