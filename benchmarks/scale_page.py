@@ -198,8 +198,8 @@ def add_table(line):
         "disk, GB": [f"{need.disk / 1e9:,.0f}" for _, need, _ in found],
         "disk, MB a second": [f"{need.line / 1e6:,.0f}" for _, need, _ in found],
         "writer used, which nothing is added to": [percent(_writer(*each)) for each in found],
-        "one look, CPU ms": [milli(looks(event, fit).web) for event, _, fit in found],
-        "of it one board, CPU ms": [milli(_board(event, fit)) for event, _, fit in found],
+        "one look, mean of all kinds, CPU ms": [milli(looks(event, fit).web) for event, _, fit in found],
+        "one look at the board, CPU ms": [milli(_board(event, fit)) for event, _, fit in found],
         "last submission scored after": [duration(wait_for_last(*each)) for each in found],
     }
     head = (f"to be used {COMFORTABLE:.0%} at the most", *(event.name for event, _, _ in found))
