@@ -19,6 +19,27 @@ WIDE = """() => [...document.querySelectorAll("body *")]
   .filter((one) => one.getBoundingClientRect().right > innerWidth + 1)
   .map((one) => one.outerHTML.slice(0, 80)).slice(0, 3)"""
 PHONE = {"width": 390, "height": 844}
+PATIENCE = 120_000
+"""Milliseconds that a page is waited for: two cores that run everything else at once may need a minute."""
+
+
+class Browser:
+    """A Chromium whose pages all wait as long as a busy machine needs; how long is decided here alone."""
+
+    def __init__(self, opened):
+        self.opened = opened
+
+    def new_context(self, **options):
+        """A context of its own, with the bound on every wait in it."""
+        context = self.opened.new_context(**options)
+        context.set_default_timeout(PATIENCE)
+        return context
+
+    def new_page(self, **options):
+        """A page in a context of its own, with the same bound."""
+        page = self.opened.new_page(**options)
+        page.set_default_timeout(PATIENCE)
+        return page
 
 
 @contextmanager
@@ -28,7 +49,7 @@ def launched(executable):
 
     with sync_playwright() as started:
         opened = started.chromium.launch(executable_path=executable, args=FLAGS)
-        yield opened
+        yield Browser(opened)
         opened.close()
 
 

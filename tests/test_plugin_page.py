@@ -17,7 +17,6 @@ from tools.markdown_pages import examples
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "how-to" / "write-a-plugin.md"
 INSTALL = "$ pip install .\n"
-pytestmark = pytest.mark.timeout(300)
 
 
 def blocks(language, beginning=""):

@@ -92,7 +92,6 @@ def folder(tmp_path):
     return tmp_path / "clir"
 
 
-@pytest.mark.timeout(240)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_a_command_prints_what_its_golden_files_say(case, folder):
     if (case / "files").is_dir():

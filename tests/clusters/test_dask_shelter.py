@@ -78,7 +78,6 @@ def finding_of_doctor(folder):
     return found
 
 
-@pytest.mark.timeout(120)
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # sockets of the client that broke off
 def test_when_the_scheduler_is_killed_a_command_ends_in_words(encrypted, folder, monkeypatch):
     monkeypatch.setattr(clusters, "CONNECT_SECONDS", 3)

@@ -18,10 +18,6 @@ from basanite.demo import building, looking, serving
 from basanite.demo.plan import SLUG
 from basanite.errors import SettingError
 
-pytestmark = pytest.mark.timeout(240)
-PATIENCE = 60_000
-"""Milliseconds that a page may take on a busy machine."""
-
 
 @dataclass(frozen=True)
 class Served:
@@ -113,7 +109,6 @@ def test_in_public_one_team_is_there_under_another_name(address):
 @pytest.mark.browser
 def test_the_tour_leads_everybody_to_something_that_is_there(address, built, chrome):
     tab = chrome.new_page()
-    tab.set_default_timeout(PATIENCE)
     tab.goto(f"{address}/")
     tab.get_by_role("link", name="Take the tour").click()
     tries = tab.locator(".tries > li").count()

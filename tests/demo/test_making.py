@@ -14,7 +14,6 @@ from basanite.server import demo_parts as parts
 from basanite.server.demo_parts import PARTS, Progress
 
 KEYS = tuple(PARTS)
-pytestmark = pytest.mark.timeout(240)
 READY = """import sys
 from pathlib import Path
 from basanite.server.demo_parts import Progress, write

@@ -77,7 +77,6 @@ def page(address, built, chrome, request):
     if screen.who:
         context.add_cookies(cookies(address, built.demo.login(screen.who)))
     tab = context.new_page()
-    tab.set_default_timeout(PATIENCE * 1000)
     tab.goto(address + screen.path)
     for clicked in screen.clicks:
         tab.locator(f"{clicked} >> visible=true").first.click()

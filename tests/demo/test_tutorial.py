@@ -16,8 +16,6 @@ PAGE = ROOT / "docs" / "tutorial" / "first-campaign.md"
 BLOCKS = [one for one in examples(PAGE.read_text(encoding="utf-8")) if one.text.startswith("$ basanite ")]
 SERVES = "$ basanite demo\n"
 
-pytestmark = pytest.mark.timeout(240)
-
 
 @pytest.fixture(scope="module")
 def folder(built, tmp_path_factory):

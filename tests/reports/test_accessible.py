@@ -28,7 +28,6 @@ def files(score, compare, hostile, tmp_path_factory):
 def test_nobody_is_kept_out_of_a_report(chrome, files, kind):
     asked = []
     tab = chrome.new_page(viewport={"width": 1280, "height": 900}, color_scheme=SCHEMES[0])
-    tab.set_default_timeout(90_000)  # a page of a megabyte, on a machine that may be busy
     tab.on("request", lambda request: asked.append(request.url))
     tab.goto((files / f"{kind}.html").as_uri())
     tab.wait_for_function(DRAWN)

@@ -10,7 +10,7 @@ from basanite.reports import analysis_report, theme, write
 
 DRAWN = "() => document.querySelectorAll('[data-chart]').length === document.querySelectorAll('[data-drawn]').length"
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(120)]
+pytestmark = pytest.mark.browser
 
 
 def rgb(colour: str) -> str:

@@ -298,7 +298,6 @@ def test_two_who_send_to_one_upload_at_once_make_one_submission(office, small, t
 
 
 @pytest.mark.req("M79", "X-2")
-@pytest.mark.timeout(120)
 def test_one_attempt_is_one_attempt_whatever_doors_are_tried_at_once(office, pack):
     small = season(office, small_campaign_text(quota=1))
     token, mine, content = with_token(office, small.ada), signed_in(office, small.alan), pack.perfect.read_bytes()
@@ -345,7 +344,6 @@ HOSTILE = "<img src=x onerror=alert(1)>\"'</script><script>alert(2)</script>\u20
 
 
 @pytest.mark.req("X-14")
-@pytest.mark.timeout(120)
 def test_a_hostile_string_is_a_word_on_every_page_and_in_every_answer(client, office, small, token, pack):
     from basanite.campaign.office import COMMAND
     from basanite.campaign.people.saying.announcements import announce

@@ -23,7 +23,7 @@ from basanite.server.app import make_app
 from basanite.server.roles import list_of_routes
 from basanite.testing import SetClock, season, small_campaign_text
 
-pytestmark = [pytest.mark.req("M68", "P-12", "X-16"), pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.req("M68", "P-12", "X-16")]
 
 ODD = frozenset({"/metrics", "/account/second-factor"})
 """For operators alone; and a page that offers a new secret each time."""

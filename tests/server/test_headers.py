@@ -49,7 +49,6 @@ def lacking(answer):
 
 
 @pytest.mark.req("X-16", "X-9")
-@pytest.mark.timeout(240)
 @pytest.mark.parametrize("role", ["judge", "annotator", "evaluation", "visitor"])
 def test_every_answer_of_every_route_keeps_browsers_strict(role, client, office, everybody):
     headers = {} if role == "visitor" else signed_in(office, everybody.people[role])

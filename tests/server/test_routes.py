@@ -58,7 +58,6 @@ def test_a_route_without_a_policy_is_noticed():
 
 
 @pytest.mark.req("P-5")
-@pytest.mark.timeout(240)
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("role", ROLES)
 def test_a_route_lets_in_the_roles_that_it_declares_and_no_other(role, way, client, office, everybody):

@@ -35,7 +35,6 @@ def answered(address, process):
 
 
 @pytest.mark.req("P-14")
-@pytest.mark.timeout(180)
 def test_the_server_starts_answers_and_stops_in_good_order(tmp_path):
     port = free_port()
     words = ("serve", "--port", str(port), "--data", "season")

@@ -15,7 +15,6 @@ from markdown_it import MarkdownIt
 from tests.website.conftest import ROOT
 from tools.website.hooks import filled
 
-pytestmark = pytest.mark.timeout(300)
 LOADS = {
     "script": "src",
     "img": "src",

@@ -18,8 +18,6 @@ from basanite.campaign.model.refusals import RefusedError
 from basanite.campaign.store.tables import ReadingDecision, ReadingGold, ReadingPackage, ReadingScore, ReceivedAnswer
 from basanite.reading.gold.answers import bindings_of
 
-pytestmark = pytest.mark.timeout(180)
-
 
 def begin(reading, who="ada", label="reader", key="k"):
     """A formal run of somebody's team."""

@@ -16,8 +16,6 @@ from basanite.campaign.results.adopted import adopted, content
 from basanite.campaign.store.tables import Submission
 from basanite.formats.archives.repair import write_archive
 
-pytestmark = pytest.mark.timeout(180)
-
 
 @pytest.mark.req("R-19", "R-23")
 @pytest.mark.parametrize("packed", [False, True], ids=["lines", "archive"])

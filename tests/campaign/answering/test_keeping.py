@@ -17,7 +17,6 @@ from basanite.testing import SetClock, small_office
 
 KINDS = (tables.ReadingPackage, tables.ReadingTaskRow, tables.ReadingRun, tables.ReceivedAnswer, tables.PooledAnswer,
          tables.ReadingDecision, tables.ReadingGold)  # fmt: skip
-pytestmark = pytest.mark.timeout(180)
 
 
 def counts(office):

@@ -19,7 +19,6 @@ from basanite.campaign.organising import moves, plans, reference_files, referenc
 from basanite.campaign.results.adopted import adopted, content
 from basanite.campaign.store.tables import Batch, BatchItem, Event, ReadingPackage, Reference
 
-pytestmark = pytest.mark.timeout(240)
 PLACE = references.Place("reading", "DEV", "1A", "")
 
 

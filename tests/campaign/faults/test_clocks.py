@@ -47,7 +47,6 @@ JUMPS = [
 @pytest.mark.slow
 @pytest.mark.store
 @pytest.mark.req("P-8")
-@pytest.mark.timeout(240)
 @pytest.mark.parametrize("jump", JUMPS)
 def test_a_worker_whose_clock_jumps_loses_nothing_and_takes_nothing_from_others(
     jump, place, pack, hands, fault, server, template
@@ -90,7 +89,6 @@ def killed_at_work(office, teams, machines, pack):
 
 @pytest.mark.fault("clock of the machine jumps a day backwards")
 @pytest.mark.req("P-8")
-@pytest.mark.timeout(180)
 def test_what_a_dead_worker_held_is_taken_over_although_its_last_sign_is_from_tomorrow(place, pack, hands, fault):
     office, teams, machines = place(teams=2)
     submit(office, teams.members[0], pack.perfect)
@@ -119,7 +117,6 @@ def test_what_a_dead_worker_held_is_taken_over_although_its_last_sign_is_from_to
 @pytest.mark.store
 @pytest.mark.fault("clock of the web machine is a day ahead")
 @pytest.mark.req("P-8")
-@pytest.mark.timeout(180)
 def test_what_is_taken_in_by_a_wrong_clock_bears_its_time_and_ends_all_the_same(
     place, pack, hands, fault, server, template, monkeypatch
 ):

@@ -25,7 +25,6 @@ SAID = {"campaign": "small", "task": "CLIR", "label": "run", "language": "1A", "
 @pytest.mark.store
 @pytest.mark.fault("job delivered twice")
 @pytest.mark.req("P-8")
-@pytest.mark.timeout(180)
 def test_a_job_that_is_delivered_twice_is_worked_on_twice_and_counts_once(place, pack, fault, server, template):
     """The second delivery comes as another team's job, so that no order in the queue keeps them apart."""
     office, teams, machines = place(url=server.fresh(template), teams=3)
@@ -51,7 +50,6 @@ def all_jobs_done(office, count):
 
 @pytest.mark.fault("upload delivered twice")
 @pytest.mark.req("P-8", "X-2")
-@pytest.mark.timeout(180)
 def test_a_piece_that_is_sent_twice_at_once_makes_one_submission(place, pack, fault):
     office, teams, machines = place(teams=1)
     port, content = free_port(), pack.perfect.read_bytes()
@@ -131,7 +129,6 @@ def receiver():
 @pytest.mark.slow
 @pytest.mark.fault("webhook delivered twice")
 @pytest.mark.req("P-8", "X-10")
-@pytest.mark.timeout(180)
 def test_a_webhook_whose_caller_was_killed_is_called_again_under_the_same_id(place, pack, fault, receiver, tmp_path):
     office, teams, machines = place(teams=1, settings={"loopback_webhooks": True})
     with office.writing() as session:

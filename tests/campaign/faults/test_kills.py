@@ -125,7 +125,6 @@ def test_fifty_kills_on_postgresql_lose_nothing_and_score_nothing_twice(place, p
 
 @pytest.mark.fault("kill -9 of the web server in an upload")
 @pytest.mark.req("P-8", "X-2")
-@pytest.mark.timeout(300)
 def test_an_upload_goes_on_where_it_was_when_its_server_was_killed(place, pack, fault):
     office, teams, machines = place(teams=1)
     port, content = free_port(), pack.perfect.read_bytes()

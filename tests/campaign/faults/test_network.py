@@ -117,7 +117,6 @@ def test_a_line_that_stands_still_and_then_forgets_its_connections_loses_nothing
 @pytest.mark.store
 @pytest.mark.fault("process frozen in a transaction, PostgreSQL")
 @pytest.mark.req("P-8")
-@pytest.mark.timeout(90)
 def test_a_process_that_stands_still_in_a_transaction_does_not_keep_its_locks(place, fault, server, template):
     office, teams, machines = place(url=patient_url(server.fresh(template)), teams=2)
     team = teams.members[0].team

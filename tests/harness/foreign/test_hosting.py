@@ -26,7 +26,6 @@ def test_in_a_sealed_evaluation_every_strangers_module_is_a_program_and_ours_are
 
 @pytest.mark.req("X-5", case="good")
 @pytest.mark.req("A26")
-@pytest.mark.timeout(120)
 def test_a_module_in_a_box_gives_what_it_gives_outside(around):
     sealed = Surroundings(around.folder, sealed=True, limits=around.limits)
     pre, plain = foreign_module(f"{HERE}:SCALED", sealed).make({}, 0), Scaled({})
@@ -41,7 +40,6 @@ def test_a_module_in_a_box_gives_what_it_gives_outside(around):
 
 
 @pytest.mark.req("H-12")
-@pytest.mark.timeout(120)
 def test_a_hosted_learner_shows_its_weights_as_plain_arrays(around):
     hosted = foreign_module(f"{HERE}:COMPONENTS", Surroundings(around.folder, boxing="all", limits=around.limits))
     learner, plain = hosted.make({"units": 4}, 0), Components({"units": 4})
@@ -53,7 +51,6 @@ def test_a_hosted_learner_shows_its_weights_as_plain_arrays(around):
 
 
 @pytest.mark.req("H-29")
-@pytest.mark.timeout(120)
 def test_a_file_that_nobody_declared_is_not_there_and_is_listed(around):
     (around.folder / "secret.txt").write_text("truth")
     hosted = foreign_module(f"{HERE}:SCALED", Surroundings(around.folder, boxing="all", limits=around.limits))

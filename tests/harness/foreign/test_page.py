@@ -22,7 +22,6 @@ def test_the_module_on_the_page_is_the_file_of_the_example():
 
 
 @pytest.mark.req("H-12")
-@pytest.mark.timeout(180)
 def test_the_shell_program_on_the_page_runs_with_an_empty_path_for_python(tmp_path):
     """Where no sandbox can be made, the same command must be refused; the other branch is not tested there."""
     shutil.copytree(ROOT / "examples", tmp_path / "examples")

@@ -58,7 +58,6 @@ def test_sealed_sets_are_not_written_before_the_evaluation_begins(folder):
 
 
 @pytest.mark.req("H-29")
-@pytest.mark.timeout(120)
 def test_files_that_a_preprocessor_opens_are_listed_and_undeclared_ones_flagged(around, tmp_path):
     evaluation = ready(written(tmp_path, HEAD + DIGITS + ALPHA))
     choice = ModuleChoice("tests.harness.frozen.reading_module:READS", {})
@@ -187,7 +186,6 @@ def declare(plan, folder, **other):
 
 
 @pytest.mark.req("H-28")
-@pytest.mark.timeout(180)
 def test_a_system_that_its_team_trained_stands_in_and_the_run_says_so(trained):
     plan, _ = trained
     result = run_plan(ready(plan), plan.parent / "out", only=["6a"])
@@ -209,7 +207,6 @@ def test_a_declaration_that_does_not_fit_the_partitions_is_shown_and_the_run_lef
 
 
 @pytest.mark.req("H-28")
-@pytest.mark.timeout(180)
 def test_it_also_stands_in_when_training_takes_too_long(trained):
     plan, folder = trained
     script = plan.parent / "alpha" / "system.sh"

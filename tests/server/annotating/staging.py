@@ -39,8 +39,6 @@ kind = "development"
 part = "train"
 """
 """A window for runs that read the reports which are annotated."""
-PATIENCE = 20_000
-"""Milliseconds that a page may take on a busy machine."""
 
 
 @dataclass
@@ -105,7 +103,6 @@ class Stage:
 
 def tab_of(context):
     tab = context.new_page()
-    tab.set_default_timeout(PATIENCE)
     tab.complaints = []
     tab.on("pageerror", lambda error: tab.complaints.append(str(error)))
     tab.on("console", lambda said: tab.complaints.append(said.text) if is_grave(said) else None)

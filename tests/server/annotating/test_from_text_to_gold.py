@@ -22,7 +22,7 @@ from basanite.campaign.organising import reference_files, references
 from basanite.campaign.results.adopted import adopted, content
 from basanite.campaign.store.tables import BatchItem
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(240)]
+pytestmark = pytest.mark.browser
 GAME = (
     "PITTSBURGH - The Jets fell to the Steelers, 20-17, in overtime on Jan. 15, 2005.\n\n"
     "Two touchdowns on returns were all that New York had. Pittsburgh won the game with a field goal.\n"

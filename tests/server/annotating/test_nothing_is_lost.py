@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.server.annotating.staging import saved, select
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(240), pytest.mark.req("R-15")]
+pytestmark = [pytest.mark.browser, pytest.mark.req("R-15")]
 
 
 @pytest.fixture(scope="module")
@@ -119,7 +119,6 @@ def test_two_tabs_come_to_show_the_same(stage, project, visit):
     task = stage.task("nora", project, "nfl-031")
     one = opened(visit("nora"), stage, task)
     other = one.context.new_page()
-    other.set_default_timeout(20_000)
     opened(other, stage, task)
     words = long_words(stage, project, "nfl-031")
     mark(one, words[0])

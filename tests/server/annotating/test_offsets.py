@@ -17,7 +17,7 @@ from tests.server.pages.states import frame
 
 from basanite.server.pages.foundation.frame import render
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(180), pytest.mark.req("R-15")]
+pytestmark = [pytest.mark.browser, pytest.mark.req("R-15")]
 TEXTS = {
     "emoji": ("Go 🏈🏈 Jets 👩‍👩‍👧 won", "Jets"),
     "emoji itself": ("Go 🏈🏈 Jets 👩‍👩‍👧 won", "👩‍👩‍👧"),
@@ -47,7 +47,6 @@ def shown(chrome):
 
     context.route("**/*", respond)
     tab = context.new_page()
-    tab.set_default_timeout(20_000)
 
     def opened(words):
         data = given("one") | {"text": words, "events": [], "sequence": 0, "review": []}

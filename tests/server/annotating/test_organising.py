@@ -8,7 +8,7 @@ from tests.server.annotating.staging import EXAMPLES, NFL, select
 from basanite.campaign.annotating.finding import project_named
 from basanite.formats.archives.repair import write_archive
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(240)]
+pytestmark = pytest.mark.browser
 DESK = "/campaigns/small/organise/annotation"
 USE_CASES = [EXAMPLES / "annotation" / "nfl-scoring.yaml", EXAMPLES / "annotation" / "protests" / "annotation.yaml"]
 

@@ -33,7 +33,6 @@ def token(office, small):
 
 
 @pytest.mark.req("M71", case="good")
-@pytest.mark.timeout(120)
 def test_a_key_that_was_given_out_gives_the_same_value_at_home(client, office, small, pack, token, reference, tmp_path):
     archive = tmp_path / "key.tgz"
     with tarfile.open(archive, "w:gz") as tar:

@@ -11,7 +11,7 @@ from tests.server.doors.sending import bearer, send_raw
 from basanite.server.app import make_app
 from basanite.testing import SetClock, season, small_office, small_pack
 
-pytestmark = [pytest.mark.req("P-4"), pytest.mark.timeout(300)]
+pytestmark = pytest.mark.req("P-4")
 
 EXAMPLES = 4
 """Questions for each operation; `make test-all` may ask more."""

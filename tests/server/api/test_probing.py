@@ -13,8 +13,6 @@ from basanite.campaign.jobs.worker import running, until_idle
 from basanite.server.roles import list_of_routes
 from basanite.testing import season, small_campaign_text
 
-pytestmark = pytest.mark.timeout(180)
-
 
 def scored(client, office, token, *contents):
     """The submissions as their team sees them once they are scored."""

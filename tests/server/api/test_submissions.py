@@ -67,7 +67,6 @@ def test_what_belongs_to_another_team_does_not_exist(client, token, rival, pack)
 
 
 @pytest.mark.req("M65")
-@pytest.mark.timeout(120)
 def test_an_invalid_submission_costs_no_quota_and_lists_all_problems(client, office, token, pack, reference):
     with running(office, ()):
         bad, good = sent(client, token, pack.invalid), sent(client, token, pack.perfect)

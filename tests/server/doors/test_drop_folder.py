@@ -162,7 +162,6 @@ def test_the_count_is_the_same_whatever_the_door(office, folder, pack, small):
 
 
 @pytest.mark.req("X-8")
-@pytest.mark.timeout(240)
 def test_hostile_archives_end_as_invalid_and_the_problems_are_put_beside_them(office, pack):
     small = season(office, small_campaign_text(quota=len(HOSTILE)))
     add_reference(office, small, pack, "DEV")

@@ -213,7 +213,6 @@ HOSTILE = {
 
 
 @pytest.mark.req("X-8")
-@pytest.mark.timeout(240)
 def test_hostile_archives_end_as_invalid_by_every_door_of_the_api(client, office, small, token, reference):
     places = {}
     with running(office, ()):

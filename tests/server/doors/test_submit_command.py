@@ -38,7 +38,6 @@ def submit(there, address, file, *more):
 
 
 @pytest.mark.req("M60", "M79")
-@pytest.mark.timeout(120)
 def test_a_file_is_sent_scored_and_its_receipt_kept(there, office, small, pack):
     add_reference(office, small, pack, "DEV")
     with live(office, worker=True) as address:

@@ -11,7 +11,7 @@ from tests.server.judging.staging import SHORT, passage, scheme
 
 from basanite.campaign.store.tables import Session
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(180)]
+pytestmark = pytest.mark.browser
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from tests.server.judging.staging import SECRET, SHORT, passage, scheme
 from basanite.campaign.store.tables.base import random_id
 from basanite.judging.items import Block, item_of
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(180)]
+pytestmark = pytest.mark.browser
 TRAINING = "[training]\ncount = 1\n"
 
 

@@ -9,7 +9,7 @@ from tests.server.live import live
 from tests.server.pages.conftest import DESK
 from tests.server.pages.every import ALL
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(180)]
+pytestmark = pytest.mark.browser
 SMALL_PHONE = 360
 NAMES = {page: page.__module__.removeprefix("basanite.server.pages.") for page in ALL}
 
@@ -95,7 +95,7 @@ def test_a_run_is_submitted_by_keyboard_alone_and_followed_to_its_value(season_t
         assert session.scalars(select(Upload)).one().submission_id == row.id, "by the resumable door"
     assert tab.get_by_text("received").first.is_visible()
     stage.work(row.id, "perfect")
-    tab.wait_for_selector("text=1.0000", timeout=20_000)  # without loading the page again by hand
+    tab.wait_for_selector("text=1.0000")  # without loading the page again by hand
 
 
 @pytest.mark.req("P-6")
@@ -127,7 +127,7 @@ def test_an_upload_goes_on_where_the_line_broke(season_tab, tmp_path, office):
     file.write_bytes(b"\x1f\x8b" + bytes(9 * 2**20))
     tab.set_input_files("#f-file", str(file))
     tab.get_by_role("button", name="Send").click()
-    tab.wait_for_url("**/submissions/*", timeout=60_000)
+    tab.wait_for_url("**/submissions/*")
     assert broken
 
 

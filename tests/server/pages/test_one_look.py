@@ -96,7 +96,6 @@ def test_a_list_on_a_phone_says_what_each_value_is(page):
 
 
 @pytest.mark.browser
-@pytest.mark.timeout(180)
 @pytest.mark.req("P-33", "P-4")
 @pytest.mark.parametrize("page", ALL, ids=NAMES.get)
 def test_nobody_is_kept_out_of_a_page_in_light_or_dark_or_on_a_phone(shown, page):

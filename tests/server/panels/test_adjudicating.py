@@ -39,7 +39,6 @@ def cases(bench, panel):
 
 @pytest.mark.req("M88")
 @pytest.mark.browser
-@pytest.mark.timeout(180)
 def test_an_adjudicator_decides_all_cases_with_the_mouse(opened, bench):
     panel = bench.key("key-mouse")
     tab = opened("zoe", QUEUES)
@@ -69,7 +68,6 @@ def test_an_adjudicator_decides_all_cases_with_the_mouse(opened, bench):
 
 @pytest.mark.req("M88", "P-33")
 @pytest.mark.browser
-@pytest.mark.timeout(180)
 def test_an_adjudicator_decides_by_the_keyboard_alone(opened, bench):
     panel = bench.key("key-keys")
     tab = opened("zoe", f"{QUEUES}/key-keys")
@@ -108,7 +106,6 @@ def focus_on_radio(tab, group):
 
 @pytest.mark.req("P-33")
 @pytest.mark.browser
-@pytest.mark.timeout(180)
 def test_keys_can_be_switched_off_and_what_is_read_aloud_has_names(opened, bench):
     bench.key("key-named")
     tab = opened("zoe", f"{QUEUES}/key-named")

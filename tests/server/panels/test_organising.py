@@ -34,7 +34,6 @@ def count(bench, table, panel):
 
 @pytest.mark.req("P-7", "R-2")
 @pytest.mark.browser
-@pytest.mark.timeout(180)
 def test_an_organiser_makes_a_readability_panel_from_the_examples_and_opens_it(opened, bench):
     for who in ("nina", "noor"):
         bench.person(who)
@@ -172,7 +171,6 @@ def test_undefined_agreement_says_why(visit, bench):
 
 @pytest.mark.req("P-7")
 @pytest.mark.browser
-@pytest.mark.timeout(180)
 def test_the_dashboard_moves_while_judges_work(opened, bench):
     panel = bench.panel(KEY, documents(3), ["ada", "ben"], name="moving")
     tab = opened("eva", f"{DESK}/moving")
@@ -180,7 +178,7 @@ def test_the_dashboard_moves_while_judges_work(opened, bench):
     bench.begin(panel, "ada")
     found = bench.desk(panel, "ada")
     bench.do(working.answer, Actor(bench.people["ada"]), panel, found.assignment, {"relevant": "Y"}, key="one")
-    tab.wait_for_selector("text=1 of 3", timeout=60_000)  # without loading the page again by hand
+    tab.wait_for_selector("text=1 of 3")  # without loading the page again by hand
 
 
 @pytest.mark.req("M49", "X-9")

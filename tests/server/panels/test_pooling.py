@@ -40,7 +40,6 @@ def items(bench, panel):
 
 @pytest.mark.req("M95")
 @pytest.mark.browser
-@pytest.mark.timeout(180)
 def test_an_organiser_draws_a_pool_from_the_runs_of_a_window(opened, bench, run, tmp_path):
     panel = bench.panel(scheme("pool"), [], [], name="found", opened=False)
     (tmp_path / "texts.csv").write_bytes(TEXTS)

@@ -12,7 +12,7 @@ from tests.server.reading.browsing import DESK, PHONE, reading_site, tab_of
 from basanite.campaign.answering import people, scoring, services
 from basanite.campaign.store.tables import ReadingDecision, ReadingSearch, ReceivedAnswer
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(240)]
+pytestmark = pytest.mark.browser
 BASE = "/campaigns/small/reading"
 
 

@@ -12,7 +12,7 @@ TS = rdflib.Namespace("urn:basanite:reading:")
 FORMS = {"application/n-triples": "nt", "text/turtle": "turtle", "application/rdf+xml": "xml",
          "application/ld+json": "json-ld"}  # fmt: skip
 LINES = {"Content-Type": "application/x-ndjson"}
-pytestmark = [pytest.mark.timeout(180), pytest.mark.filterwarnings("ignore:ConjunctiveGraph is deprecated")]
+pytestmark = pytest.mark.filterwarnings("ignore:ConjunctiveGraph is deprecated")
 
 
 def problem(answer):

@@ -10,7 +10,7 @@ from tests.server.conftest import with_token
 
 from basanite.campaign.store.tables import Person
 
-pytestmark = [pytest.mark.timeout(180), pytest.mark.filterwarnings("ignore:ConjunctiveGraph is deprecated")]
+pytestmark = pytest.mark.filterwarnings("ignore:ConjunctiveGraph is deprecated")
 LINES = {"Content-Type": "application/x-ndjson"}
 WANTED = {"campaign": "small", "package": "nfl-scoring", "part": "train", "types": ["property"], "sample": 5, "seed": 3}
 OVERTIME = [["g1", "hasOvertimePlay", "true"]]

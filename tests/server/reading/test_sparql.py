@@ -12,7 +12,6 @@ import rdflib
 from rdflib.plugins.stores.sparqlstore import SPARQLStore
 from tests.campaign.answering.small_package import SEALED_WORDS, TEST, answers_of, ndjson
 
-pytestmark = pytest.mark.timeout(180)
 PREFIX = "PREFIX ts: <urn:basanite:reading:> PREFIX nfl: <https://nfl.example/scoring#> "
 PACKAGE = {"package": "nfl-scoring"}
 
