@@ -7,6 +7,7 @@ import functools
 import io
 import json
 import os
+import platform
 import shlex
 import subprocess
 import sys
@@ -71,12 +72,18 @@ def process(*words: str | Path, cwd: Path, **environment: str) -> Ended:
     return Ended(done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
+PLAIN_CORE = {"x86_64": "Prescott", "AMD64": "Prescott"}.get(platform.machine(), "ARMV8")
+"""A core type of OpenBLAS without fused multiplication: the last digits differ from those of any newer one."""
+
+
 @functools.cache
-def warm_door() -> str:
-    """The socket of a server that forks commands; one for each test process, which it ends with."""
+def warm_door(core: str = "") -> str:
+    """The socket of a server that forks commands; one for each test process and core type, ending with the process."""
     folder = tempfile.TemporaryDirectory(prefix="basanite-warm-")
     door = f"{folder.name}/door"
-    server = subprocess.Popen([sys.executable, warm.__file__, "serve", door], stdin=subprocess.PIPE, stdout=-1)
+    command = [sys.executable, warm.__file__, "serve", door]
+    environment = os.environ | ({"OPENBLAS_CORETYPE": core} if core else {})
+    server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=-1, env=environment)
     atexit.register(folder.cleanup)
     atexit.register(server.communicate)
     assert server.stdout is not None
@@ -94,12 +101,12 @@ def warm_commands() -> Path:
     return door.parent
 
 
-def forked(*words: str | Path, cwd: Path) -> Ended:
-    """The same as `process`, in a process that has imported everything before."""
+def forked(*words: str | Path, cwd: Path, core: str = "") -> Ended:
+    """The same as `process`, in a process that has imported everything before, perhaps for another core type."""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, open(os.devnull, "rb") as nothing:
         files = (nothing.fileno(), out.fileno(), err.fileno())
         given = plain() | moved(words, cwd)
-        code = warm.ask(warm_door(), ["basanite", *map(str, words)], str(cwd), given, files, limit=LIMIT)
+        code = warm.ask(warm_door(core), ["basanite", *map(str, words)], str(cwd), given, files, limit=LIMIT)
         out.seek(0), err.seek(0)
         return Ended(code, out.read().decode(), err.read().decode())
 

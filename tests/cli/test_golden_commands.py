@@ -14,11 +14,25 @@ import json
 import math
 import re
 import shutil
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.cli.running import ANNOTATION, EXAMPLE, FEATURES, HARNESS, IMPORT, JUDGING, READING, Ended, typed
+from tests.cli.running import (
+    ANNOTATION,
+    EXAMPLE,
+    FEATURES,
+    HARNESS,
+    IMPORT,
+    JUDGING,
+    PLAIN_CORE,
+    READING,
+    Ended,
+    forked,
+    process,
+    typed,
+)
 
 from basanite import __version__
 from basanite.cli.contents import COMMANDS
@@ -26,6 +40,7 @@ from basanite.cli.contents import COMMANDS
 GOLDEN = Path(__file__).parent / "golden"
 FRACTION = re.compile(r"-?[0-9]+(\.[0-9]+(e[+-]?[0-9]+)?|e[+-]?[0-9]+)")
 CASES = sorted(path.parent for path in GOLDEN.glob("*/command"))
+NUMBERS = [case for case in CASES if any(case.glob("stdout*.json"))]
 
 pytestmark = pytest.mark.req("P-20")
 
@@ -94,6 +109,17 @@ def folder(tmp_path):
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_a_command_prints_what_its_golden_files_say(case, folder):
+    assert outcome(case, folder, process) == []
+
+
+@pytest.mark.req("S-6")
+@pytest.mark.parametrize("case", NUMBERS, ids=lambda case: case.name)
+def test_a_command_prints_the_same_on_another_kind_of_processor(case, folder):
+    assert outcome(case, folder, partial(forked, core=PLAIN_CORE)) == []
+
+
+def outcome(case, folder, run):
+    """What was not as the golden files say, when the commands of a case were run in the folder."""
     if (case / "files").is_dir():
         shutil.copytree(case / "files", folder, dirs_exist_ok=True)
     if " reading " in (case / "command").read_text(encoding="utf-8"):
@@ -108,8 +134,8 @@ def test_a_command_prints_what_its_golden_files_say(case, folder):
     if " convert " in (case / "command").read_text(encoding="utf-8") or case.name == "import-other-program":
         shutil.copytree(IMPORT, folder, dirs_exist_ok=True)
     for line in (case / "command").read_text(encoding="utf-8").splitlines():
-        ended = typed(line, folder)
-    assert faults(case, ended) == []
+        ended = typed(line, folder, run)
+    return faults(case, ended)
 
 
 def test_every_command_has_a_golden_case_that_succeeds():

@@ -2,11 +2,32 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 
 from basanite.kernel import Scores
+
+NOISE = 1e-12
+"""What is smaller than this share of its scale is rounding noise, which differs between processors (S-26)."""
+
+
+def without_noise(number: float | None, scale: float) -> float | None:
+    """The number, or exactly 0 if it is only rounding noise on this scale.
+
+    >>> without_noise(2e-16, 1.0), without_noise(2e-16, 1e-10), without_noise(None, 1.0)
+    (0.0, 2e-16, None)
+    """
+    return 0.0 if number is not None and abs(number) <= NOISE * scale else number
+
+
+def _clear_noise(result: object, *names: str) -> None:
+    """Set what is noise beside the largest of these fields to 0; infinite ones give no scale."""
+    numbers = {name: getattr(result, name) for name in names}
+    scale = max((abs(number) for number in numbers.values() if number is not None and math.isfinite(number)), default=0)
+    for name, number in numbers.items():
+        object.__setattr__(result, name, without_noise(number, scale))
 
 
 @dataclass(frozen=True)
@@ -26,6 +47,10 @@ class Value:
     parts: Mapping[str, float] = field(default_factory=dict)
     signature: str = ""
     """How exactly it was computed: variant, tokeniser, smoothing, case, references (T-10)."""
+
+    def __post_init__(self) -> None:
+        """Write rounding noise as 0, in the value and in both ends of its interval."""
+        _clear_noise(self, "value", "low", "high")
 
 
 Breakdowns = Mapping[str, Mapping[str, Mapping[str, Value]]]
@@ -80,6 +105,10 @@ class Difference:
     """The one unit that more than 20 % of the squared differences come from, if there is one (S-12)."""
     smallest_p: float = 0.0
     """The smallest p that this test could have given, before adjustment (S-1)."""
+
+    def __post_init__(self) -> None:
+        """Write rounding noise as 0, in the difference and in both ends of its interval."""
+        _clear_noise(self, "difference", "low", "high")
 
 
 @dataclass(frozen=True)

@@ -72,6 +72,7 @@ def curve_of(name: str, curves: Curves, level: float) -> Curve:
     low, high = _band(normal, each, level)
     wrong = _wrong(np.diff(normal), best)
     noise = float(np.nanstd(draws[:, 0])) if len(draws) else float(deviation[0])
+    noise = 0.0 if noise <= NOTHING * abs(mean[0]) else noise
     raw = float(np.nanmax(mean) - np.nanmin(mean)) if np.isfinite(mean).any() else float("nan")
     flags = _flags(mean, raw, noise, len(draws))
     violations = () if FLAT in flags else tuple(_violations(normal, each, wrong, level))
@@ -121,7 +122,8 @@ def _deviations(table: Floats) -> Floats:
     squares = np.where(finite, (table - centre) ** 2, 0.0).sum(axis=0)
     count = finite.sum(axis=0)
     found = np.divide(squares, count - 1, out=np.full(table.shape[1], np.nan), where=count > 1)
-    return np.asarray(np.sqrt(found))
+    spread = np.sqrt(found)
+    return np.where(spread <= NOTHING * np.abs(centre), 0.0, spread)  # equal but for rounding (S-26)
 
 
 def _wrong(steps: Floats, best: Direction) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
