@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from tools import conformance, markdown_pages
 from tools.conformance import Evidence, Record, Requirement, compact, lack, load_record, load_requirements
+from tools.doors import Entrances
 from tools.markdown_pages import anchors, broken_links, examples, slug, steps
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -36,24 +37,26 @@ command = "make demo"
 """
 
 TESTS = """
+import basanite
 import pytest
 
 @pytest.mark.req("M28", case="good")
-def test_good(): pass
+def test_good(): assert basanite.score
 
 @pytest.mark.req("M28", case="bad")
-def test_bad(): assert {bad}
+def test_bad(): assert {bad} and basanite.score
 
 class TestMore:
     @pytest.mark.req("M30")
     @pytest.mark.parametrize("n", [1, 2])
-    def test_constant(self, n): pass
+    def test_constant(self, n): assert basanite.validate
 
 @pytest.mark.req("M30")
 def test_skipped(): pytest.skip("not here")
 """
 
 SETTINGS = '[tool.pytest.ini_options]\ntestpaths = ["tests"]\nmarkers = ["req: r", "slow: s", "gpu: g"]\n'
+GOOD_AND_BAD = ("tests/test_it.py::test_good", "tests/test_it.py::test_bad")
 ALONE = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
 
 
@@ -61,6 +64,7 @@ ALONE = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
 def project(tmp_path):
     """A small project with requirements, tests, a ruling and a Makefile."""
     write(tmp_path / "docs/conformance.toml", REQUIREMENTS)
+    write(tmp_path / "docs/reference/python.md", "### basanite.score\n\n### basanite.validate\n")
     write(tmp_path / "docs/rulings.md", "## C01\n\nThe first column is V.\n")
     write(tmp_path / "Makefile", "all:\n\tmake demo\n")
     write(tmp_path / "pyproject.toml", SETTINGS)
@@ -105,7 +109,7 @@ def test_a_failing_test_takes_the_proof_away(project):
     assert run_pytest(project).returncode == 1
     evidence = load_record(project / conformance.RECORD).ids["M28"]
     assert evidence.failed == ("tests/test_it.py::test_bad",)
-    assert lack(Requirement("M28", "x", "test"), Record({"M28": evidence}), project).startswith("fails")
+    assert lack(Requirement("M28", "x", "test"), Record({"M28": evidence}), Entrances(project)).startswith("fails")
 
 
 @pytest.mark.parametrize(
@@ -155,18 +159,56 @@ def test_verbose_gives_each_gap_its_line_and_reason(project, capsys):
     assert "M28   A decision is Y or N [no passing test]" in capsys.readouterr().out
 
 
-def test_both_cases_are_wanted_where_the_requirement_has_two():
-    both = Requirement("M28", "x", "test", both_cases=True)
-    one_sided = Evidence(("a",), (), {"good": ["a"], "bad": []})
-    assert lack(both, Record({"M28": one_sided}), ROOT) == "no bad case"
-    assert lack(both, Record({"M28": Evidence(("a",), (), {"good": ["a"], "bad": ["a"]})}), ROOT) == ""
+def test_both_cases_are_wanted_where_the_requirement_has_two(project):
+    both, good, bad = Requirement("M28", "x", "test", both_cases=True), *GOOD_AND_BAD
+    one_sided = Evidence((good,), (), {"good": [good], "bad": []})
+    two_sided = Evidence((good, bad), (), {"good": [good], "bad": [bad]})
+    assert lack(both, Record({"M28": one_sided}), Entrances(project)) == "no bad case"
+    assert lack(both, Record({"M28": two_sided}), Entrances(project)) == ""
 
 
-def test_a_page_without_its_anchor_and_a_command_nobody_runs_prove_nothing(project):
+def test_a_test_that_stays_inside_proves_nothing_without_a_reason(project):
+    good, bad = GOOD_AND_BAD
+    write(project / "tests/test_it.py", TESTS.format(bad="True").replace("True and basanite.score", "True"))
+    record = Record({"M28": Evidence((good, bad), (), {"good": [good], "bad": [bad]})})
+    assert lack(Requirement("M28", "x", "test", both_cases=True), record, Entrances(project)) == "no bad case"
+    assert lack(Requirement("M28", "x", "test", inside="numerics"), record, Entrances(project)) == ""
+    inner = Record({"M28": Evidence((bad,), (), {"good": [], "bad": [bad]})})
+    assert lack(Requirement("M28", "x", "test"), inner, Entrances(project)) == "proven only inside"
+
+
+def test_what_is_proven_only_inside_is_listed_and_fails_until_it_has_a_reason(project, capsys):
+    assert conformance.main(["--doors"], project) == 0
+    write(project / "tests/test_it.py", TESTS.format(bad="True").replace("basanite.validate", "True"))
+    assert conformance.main(["--doors"], project) == 1
+    assert "M30   tests/test_it.py::TestMore::test_constant" in capsys.readouterr().out
+    assert conformance.main([], project) == 0, "the full list only shows it"
+    assert "M30   tests/test_it.py::TestMore::test_constant" in capsys.readouterr().out
+    reason = 'line = "A constant is legal"\ninside = "nobody can see it"'
+    write(project / "docs/conformance.toml", REQUIREMENTS.replace('line = "A constant is legal"', reason))
+    assert conformance.main(["--doors"], project) == 0
+    assert "M30   nobody can see it" in capsys.readouterr().out
+    write(project / "tests/test_it.py", TESTS.format(bad="True"))
+    assert conformance.main(["--doors"], project) == 1
+    assert "delete the reason" in capsys.readouterr().out
+
+
+def test_each_case_of_a_requirement_must_enter_by_a_door(project, capsys):
+    write(project / "tests/test_it.py", TESTS.format(bad="True").replace("True and basanite.score", "True"))
+    assert conformance.main(["--doors"], project) == 1
+    assert "M28   tests/test_it.py::test_bad" in capsys.readouterr().out
+
+
+def test_a_page_a_command_and_a_measurement_that_are_not_there_prove_nothing(project):
     page = Requirement("C02", "x", "page", anchor="docs/rulings.md#c02")
     command = Requirement("P-2", "x", "command", command="make nothing")
-    assert lack(page, Record(), project) == "docs/rulings.md#c02 is missing"
-    assert lack(command, Record(), project) == "nothing runs `make nothing`"
+    measured = Requirement("F-9", "x", "benchmark", results="benchmarks/results/speed.jsonl")
+    entrances = Entrances(project)
+    assert lack(page, Record(), entrances) == "docs/rulings.md#c02 is missing"
+    assert lack(command, Record(), entrances) == "nothing runs `make nothing`"
+    assert lack(measured, Record(), entrances) == "benchmarks/results/speed.jsonl is missing"
+    write(project / "benchmarks/results/speed.jsonl", "{}\n")
+    assert lack(measured, Record(), entrances) == ""
 
 
 def test_all_faults_of_the_file_are_named_at_once(tmp_path):

@@ -2,7 +2,8 @@
 
 `docs/conformance.toml` says what must be proven and how; a complete run of the tests writes which tests passed for
 which requirement to `build/requirements.json` (see `tools/requirement_marks.py`); this command holds one against the
-other in seconds. Gaps are shown, not punished, unless `--require` or `--strict` asks for it.
+other in seconds. A test counts if it enters by a door (see `tools/doors.py`). Gaps are shown and fail the command only
+where `--require` or `--strict` asks for it; `--doors` reads no record and fails for what is proven only inside.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from tools.doors import Entrances, shown_cases
 from tools.markdown_pages import has_anchor
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -31,8 +33,8 @@ RUNS_COMMANDS = (Path("Makefile"), Path(".ci/run"))
 LONGEST_LINE = 150
 CASES = ("good", "bad")
 
-_KEYS = {"line", "proof", "cases", "anchor", "command", "open"}
-_NEEDS = {"test": None, "page": "anchor", "command": "command"}
+_KEYS = {"line", "proof", "cases", "anchor", "command", "results", "open", "inside"}
+_NEEDS = {"test": None, "page": "anchor", "command": "command", "benchmark": "results"}
 _ID = re.compile(r"(?P<letter>[A-Z])(?P<dash>-?)(?P<number>\d+)")
 _NOT_SOURCE = ("benchmarks/results/",)
 
@@ -51,8 +53,11 @@ class Requirement:
     both_cases: bool = False
     anchor: str = ""
     command: str = ""
+    results: str = ""
     open: str = ""
     """What of it is not built yet, where the proof covers the rest."""
+    inside: str = ""
+    """Why no test of it can enter by a door."""
 
     @property
     def letter(self) -> str:
@@ -96,13 +101,33 @@ def load_record(path: Path) -> Record | None:
     return Record(ids, stored["tree"], stored.get("marks", ""))
 
 
-def lack(requirement: Requirement, record: Record, root: Path) -> str:
+def lack(requirement: Requirement, record: Record, entrances: Entrances) -> str:
     """Why a requirement does not count as proven; empty when it does."""
+    root = entrances.root
     if requirement.proof == "page":
         return "" if has_anchor(requirement.anchor, root) else f"{requirement.anchor} is missing"
     if requirement.proof == "command":
         return "" if _is_run(requirement.command, root) else f"nothing runs `{requirement.command}`"
-    return _lack_of_tests(requirement, record.ids.get(requirement.id, Evidence()))
+    if requirement.proof == "benchmark":
+        return "" if (root / requirement.results).is_file() else f"{requirement.results} is missing"
+    return _lack_of_tests(requirement, record.ids.get(requirement.id, Evidence()), entrances)
+
+
+def door_faults(requirements: Mapping[str, Requirement], entrances: Entrances) -> dict[str, str]:
+    """What is wrong with how requirements are proven: only inside without a reason, or with a reason it needs no more.
+
+    The source of the tests says it, before any of them has run.
+    """
+    shown = shown_cases(entrances.marked())
+    faults = {}
+    for requirement in requirements.values():
+        tests = shown.get(requirement.id, {})
+        inside = _only_inside(requirement, tests, entrances)
+        if requirement.inside and not inside:
+            faults[requirement.id] = "a test enters by a door: delete the reason to stay inside"
+        elif tests and inside and not requirement.inside:
+            faults[requirement.id] = inside
+    return faults
 
 
 def tree_digest(root: Path) -> str:
@@ -164,6 +189,16 @@ def open_lines(requirements: Mapping[str, Requirement], gaps: Mapping[str, str])
     return ["Proven as far as it is built:", *lines] if lines else []
 
 
+def door_lines(requirements: Mapping[str, Requirement], faults: Mapping[str, str]) -> list[str]:
+    """What is proven only inside, and what may stay there for a reason."""
+    lines = [f"  {name:5} {fault}" for name, fault in faults.items()]
+    reasons = [f"  {one.id:5} {one.inside}" for one in requirements.values() if one.inside]
+    return [
+        *(["Proven only inside (no marked test enters by a door):", *lines] if lines else []),
+        *(["Inside for a reason:", *reasons] if reasons else []),
+    ]
+
+
 def main(arguments: Sequence[str] | None = None, root: Path = ROOT) -> int:
     """Print what is proven; 1 if something asked for is not, 2 if the question makes no sense."""
     options = _parser().parse_args(arguments)
@@ -172,15 +207,21 @@ def main(arguments: Sequence[str] | None = None, root: Path = ROOT) -> int:
     if unknown:
         print(f"No requirement is called {', '.join(unknown)}; see {REQUIREMENTS}", file=sys.stderr)
         return 2
+    entrances = Entrances(root)
+    faults = door_faults(requirements, entrances)
+    doors = door_lines(requirements, faults)
+    if options.doors:
+        print("\n".join(doors or ["Doors: every marked requirement enters by one"]))
+        return 1 if faults else 0
     record = load_record(root / RECORD)
     remark = _freshness(record, root)
-    gaps = _gaps(requirements, record or Record(), root)
-    lines = [*gap_lines(requirements, gaps, verbose=options.verbose), *open_lines(requirements, gaps), *remark]
+    gaps = _gaps(requirements, record or Record(), entrances)
+    lines = [*gap_lines(requirements, gaps, verbose=options.verbose), *doors, *open_lines(requirements, gaps), *remark]
     print("\n".join([*summary(requirements, gaps), *lines]))
     missing = [name for name in options.require if name in gaps]
     for name in missing:
         print(f"{name} lacks proof: {gaps[name]}", file=sys.stderr)
-    return 1 if missing or (options.strict and (gaps or remark)) else 0
+    return 1 if missing or (options.strict and (gaps or remark or faults)) else 0
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -188,11 +229,12 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--verbose", action="store_true", help="one line for each gap, with its text and reason")
     parser.add_argument("--require", nargs="+", default=[], metavar="ID", help="fail if one of these lacks proof")
     parser.add_argument("--strict", action="store_true", help="fail if anything lacks proof or the record is stale")
+    parser.add_argument("--doors", action="store_true", help="only list what is proven inside, and fail if anything is")
     return parser
 
 
-def _gaps(requirements: Mapping[str, Requirement], record: Record, root: Path) -> dict[str, str]:
-    reasons = {name: lack(requirement, record, root) for name, requirement in requirements.items()}
+def _gaps(requirements: Mapping[str, Requirement], record: Record, entrances: Entrances) -> dict[str, str]:
+    reasons = {name: lack(requirement, record, entrances) for name, requirement in requirements.items()}
     return {name: reason for name, reason in reasons.items() if reason}
 
 
@@ -223,21 +265,33 @@ def _faults(name: str, entry: Any) -> list[str]:
 
 
 def _requirement(name: str, entry: Mapping[str, str]) -> Requirement:
-    anchor, command = entry.get("anchor", ""), entry.get("command", "")
-    return Requirement(name, entry["line"], entry["proof"], "cases" in entry, anchor, command, entry.get("open", ""))
+    texts = {key: entry[key] for key in ("anchor", "command", "results", "open", "inside") if key in entry}
+    return Requirement(name, entry["line"], entry["proof"], "cases" in entry, **texts)
 
 
 def _evidence(entry: Mapping[str, Any]) -> Evidence:
     return Evidence(tuple(entry["passed"]), tuple(entry["failed"]), dict(entry["cases"]))
 
 
-def _lack_of_tests(requirement: Requirement, evidence: Evidence) -> str:
+def _lack_of_tests(requirement: Requirement, evidence: Evidence, entrances: Entrances) -> str:
     if evidence.failed:
         return f"fails: {evidence.failed[0]}"
     if not evidence.passed:
         return "no passing test"
+    counted = [test for test in evidence.passed if requirement.inside or entrances.door(test)]
+    if not counted:
+        return "proven only inside"
     wanted = CASES if requirement.both_cases else ()
-    return ", ".join(f"no {case} case" for case in wanted if not evidence.cases.get(case))
+    return ", ".join(f"no {case} case" for case in wanted if not {*evidence.cases.get(case, ())} & {*counted})
+
+
+def _only_inside(requirement: Requirement, tests: Mapping[str, set[str]], entrances: Entrances) -> str:
+    """A test of the requirement, or of the case of it, that none shows by a door; empty where all is shown by doors."""
+    shown = [tests.get("", set()) | tests.get(case, set()) for case in CASES]
+    for each in shown if requirement.both_cases else [set().union(*shown)]:
+        if not any(map(entrances.door, each)):
+            return min(each, default="no test")
+    return ""
 
 
 def _is_run(command: str, root: Path) -> bool:
