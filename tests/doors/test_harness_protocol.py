@@ -6,6 +6,7 @@ import csv
 import json
 from collections import Counter
 from fractions import Fraction
+from itertools import chain
 
 import numpy as np
 import pytest
@@ -72,7 +73,7 @@ def clip_rows(rows=200):
     for number in range(rows):
         labels = dice.random(2) < (0.3, 0.5)
         rare = bool(labels[0] and number % 9 == 0)
-        given = dice.normal(size=3) + [labels[0], labels[1], rare]
+        given = dice.normal(size=3) + np.array([*labels, rare])
         plain = {"row": str(number), **{f"x{at}": f"{value:.4f}" for at, value in enumerate(given)}}
         told = dict(zip(LABELS, map(str, map(int, (*labels, rare))), strict=True))
         found.append({**plain, "film": f"f{number % 8}", **told})
@@ -127,7 +128,7 @@ def test_folds_are_dealt_from_the_rarest_grade_as_in_the_plans_pseudocode(tmp_pa
     grades = write_grades(tmp_path, (40, 20, 20, 60, 7))
     result = run_plan(tmp_path, HEAD + GRADES + f"n = 71\nfolds = {folds}\n")
     dealt = [fold.tolist() for fold in result.folds("grades", "grade")]
-    assert dealt == plan_folds(sorted(sum(dealt, [])), grades, folds)
+    assert dealt == plan_folds(sorted(chain.from_iterable(dealt)), grades, folds)
     assert {len(fold) for fold in dealt} <= {71 // folds, 71 // folds + 1}
 
 
@@ -140,7 +141,8 @@ def test_rows_are_shuffled_before_they_are_dealt_only_if_the_plan_says_so(tmp_pa
     )
     rows = [[fold.tolist() for fold in result.folds("grades", "grade")] for result in (plain, again, other)]
     assert rows[0] != rows[1] != rows[2] != rows[0]
-    assert sorted(sum(rows[0], [])) == sorted(sum(rows[1], [])) == sorted(sum(rows[2], []))
+    held = [sorted(chain.from_iterable(folds)) for folds in rows]
+    assert held[0] == held[1] == held[2]
     assert plain.manifest["deviations"] == []
     assert "A5" in again.manifest["deviations"][0]
 
@@ -194,7 +196,7 @@ def test_a_clip_goes_by_its_first_label_in_the_declared_order(clips):
     _, labels = table_of(clips)
     first = [next((at for at, name in enumerate(LABELS) if labels[name][row]), -1) for row in range(200)]
     dealt = [fold.tolist() for fold in clips.folds("clips")]
-    assert dealt == plan_folds(sorted(sum(dealt, [])), first, 5)
+    assert dealt == plan_folds(sorted(chain.from_iterable(dealt)), first, 5)
     told = clips.manifest["splits"]["clips"]["shared"]["positives_in_folds"]
     assert told == [{name: int(labels[name][fold].sum()) for name in LABELS} for fold in dealt]
 
