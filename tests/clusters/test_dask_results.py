@@ -66,7 +66,7 @@ def test_work_is_done_by_the_processes_of_the_cluster(cluster, processes):
     assert used <= {worker.pid for worker in processes.workers}
 
 
-@pytest.mark.req("P-16")
+@pytest.mark.req("P-16", "F-5", "F-6")
 @pytest.mark.parametrize("name", MEASURES)
 def test_every_measuring_command_prints_the_same_bytes(cluster, name):
     words = ("measure", *MEASURES[name], "--json")

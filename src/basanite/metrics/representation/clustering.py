@@ -17,13 +17,11 @@ from basanite.metrics.representation.means import silhouettes_by_means
 from basanite.metrics.representation.pairwise.pairs import (
     Average,
     PointBiserial,
-    dunn_of,
-    dunn_ratio,
     point_biserial_of,
     silhouette_mean,
     silhouettes,
 )
-from basanite.metrics.representation.pairwise.rivals import centroid_gap, point_to_centroid_gap
+from basanite.metrics.representation.pairwise.rivals import Dunn, dunn_by
 from basanite.metrics.representation.pairwise.sweep import Precision, pairwise_sweep
 from basanite.metrics.representation.passes import Features, linear_pass, radii, shape_of
 from basanite.metrics.representation.results import Floats, Measured
@@ -40,7 +38,6 @@ from basanite.metrics.representation.spread import (
 from basanite.metrics.representation.sums import ClassSums, Radii
 
 Distance = Literal["euclidean", "sqeuclidean", "cosine"]
-Dunn = Literal["points", "centroids", "centroid_diameter", "point_centroid"]
 
 
 def silhouette_samples(
@@ -81,8 +78,8 @@ def davies_bouldin(
     >>> davies_bouldin(np.array([[0.0], [2.0], [10.0], [12.0]]), [0, 0, 1, 1]).value
     0.2
     """
-    sums, second = _both_passes(features, labels)
-    return davies_bouldin_of(sums, second, q=q, coincident=coincident)
+    sums = linear_pass(features, labels)
+    return davies_bouldin_of(sums, radii(features, labels, sums), q=q, coincident=coincident)
 
 
 def calinski_harabasz(features: Features, labels: Labels | Classes) -> Measured:
@@ -121,15 +118,9 @@ def dunn(
     >>> dunn(np.array([[0.0], [2.0], [10.0], [12.0]]), [0, 0, 1, 1]).value
     4.0
     """
-    if definition == "centroids":
-        sums, second = _both_passes(features, labels)
-        return dunn_ratio(centroid_gap(sums), float(second.largest.max()))
     sums = linear_pass(features, labels)
     pairs = pairwise_sweep(features, labels, precision=precision, sums=sums)
-    if definition == "points":
-        return dunn_of(pairs)
-    apart = centroid_gap(sums) if definition == "centroid_diameter" else point_to_centroid_gap(features, labels, sums)
-    return dunn_ratio(apart, pairs.diameter)
+    return dunn_by(definition, features, labels, sums=sums, pairs=pairs)
 
 
 def point_biserial(
@@ -153,11 +144,6 @@ def _passes(features: Features, labels: Labels | Classes) -> tuple[ClassSums, Ra
     """One pass, and a second one only where the difference T - B would lose digits."""
     sums = linear_pass(features, labels)
     return sums, radii(features, labels, sums) if cancels(sums) else None
-
-
-def _both_passes(features: Features, labels: Labels | Classes) -> tuple[ClassSums, Radii]:
-    sums = linear_pass(features, labels)
-    return sums, radii(features, labels, sums)
 
 
 __all__ = [

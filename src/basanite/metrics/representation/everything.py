@@ -18,15 +18,18 @@ from basanite.metrics.representation.pairwise.pairs import (
     Average,
     PairSums,
     PointBiserial,
-    dunn_of,
     point_biserial_of,
     silhouette_of,
     silhouettes,
 )
+from basanite.metrics.representation.pairwise.rivals import Dunn, dunn_by
 from basanite.metrics.representation.pairwise.sweep import Precision
 from basanite.metrics.representation.passes import Features, shape_of
 from basanite.metrics.representation.results import DIRECTIONS, ClassFigures, Measured, SampleFigures
 from basanite.metrics.representation.spread import (
+    Coincident,
+    Constants,
+    Mean,
     c_root_k_of,
     calinski_harabasz_of,
     cancels,
@@ -36,7 +39,7 @@ from basanite.metrics.representation.spread import (
 from basanite.metrics.representation.sums import ClassSums, Radii
 from basanite.metrics.representation.transfer.h_score import h_score
 from basanite.metrics.representation.transfer.leep import leep
-from basanite.metrics.representation.transfer.otce import Plan, otce
+from basanite.metrics.representation.transfer.otce import Factors, Plan, otce
 
 COSINE: Final = (*FERM, *COMPANIONS)
 LINEAR: Final = (*COSINE, "davies_bouldin", "calinski_harabasz", "rs", "c_root_k")
@@ -55,12 +58,20 @@ class Options:
     average: Average = "micro"
     point_biserial: PointBiserial = "pearson"
     q: int = 1
+    coincident: Coincident = "inf"
+    """What Davies-Bouldin makes of two classes with one centroid."""
+    dunn: Dunn = "points"
+    c_root_k: Mean = "of_roots"
+    constants: Constants = "omit"
+    """What C-root-K makes of features that never change."""
     shrunk: bool = False
     """Whether the H-score takes the Ledoit-Wolf covariance."""
     precision: Precision = "float32"
     """Of the tiles of the pairwise sweep."""
     plan: Plan = "exact"
     otce_rows: int = 1000
+    otce_weights: Factors | None = None
+    """l1, l2 and b of OTCE, where they were fitted on other tasks."""
     seed: int = 0
     """Of the rows that OTCE draws."""
 
@@ -115,7 +126,7 @@ def measure(
     swept = set(wanted) & set(PAIRWISE)
     pairs = engine.pairwise_sweep(features, classes, precision=chosen.precision, sums=sums) if swept else None
     values = linear_values(sums, second, chosen)
-    values |= {} if pairs is None else pairwise_values(pairs, classes, chosen)
+    values |= {} if pairs is None else pairwise_values(pairs, features, classes, sums, chosen)
     values |= transfer_values(wanted, features, classes, given, chosen)
     figures = _sample_figures(features, classes, sums, pairs) if with_samples else None
     return Representation(
@@ -138,16 +149,20 @@ def linear_values(sums: ClassSums, second: Radii | None, options: Options) -> di
     values |= {
         "calinski_harabasz": calinski_harabasz_of(sums, second),
         "rs": rs_of(sums, second),
-        "c_root_k": c_root_k_of(sums),
+        "c_root_k": c_root_k_of(sums, mean=options.c_root_k, constants=options.constants),
     }
-    return values if second is None else values | {"davies_bouldin": davies_bouldin_of(sums, second, q=options.q)}
+    if second is None:
+        return values
+    return values | {"davies_bouldin": davies_bouldin_of(sums, second, q=options.q, coincident=options.coincident)}
 
 
-def pairwise_values(pairs: PairSums, classes: Classes, options: Options) -> dict[str, Measured]:
+def pairwise_values(
+    pairs: PairSums, features: Features, classes: Classes, sums: ClassSums, options: Options
+) -> dict[str, Measured]:
     """The values of all measures that rest on pairs, from what the sweep left."""
     return {
         "silhouette": silhouette_of(pairs, classes, average=options.average),
-        "dunn": dunn_of(pairs),
+        "dunn": dunn_by(options.dunn, features, classes, sums=sums, pairs=pairs),
         "point_biserial": point_biserial_of(pairs, classes, definition=options.point_biserial),
     }
 
@@ -170,8 +185,9 @@ def transfer_values(
             rows=options.otce_rows,
             seed=options.seed,
             plan=options.plan,
+            factors=options.otce_weights,
         )
-        values |= {"otce_wd": found.wd, "otce_wt": found.wt}
+        values |= found.values
     return values
 
 

@@ -17,6 +17,7 @@ from typing import Any, Final
 import numpy as np
 
 from basanite.metrics.representation.classes import Classes
+from basanite.metrics.representation.clustering import dunn
 from basanite.metrics.representation.dice import subsamples
 from basanite.metrics.representation.draws import (
     COSINE_DRAWS,
@@ -29,8 +30,7 @@ from basanite.metrics.representation.draws import (
 from basanite.metrics.representation.everything import Options
 from basanite.metrics.representation.ferm import Ratios, cosine_values, ratios
 from basanite.metrics.representation.pairwise.pair_draws import pairwise_draws
-from basanite.metrics.representation.pairwise.pairs import dunn_of
-from basanite.metrics.representation.pairwise.sweep import pairwise_sweep
+from basanite.metrics.representation.pairwise.rivals import Dunn
 from basanite.metrics.representation.results import Floats, Numbers
 from basanite.metrics.representation.transfer.h_score import h_score, h_score_draws
 from basanite.metrics.representation.transfer.leep import leep_draws
@@ -140,12 +140,19 @@ def _by_class(found: list[Ratios]) -> dict[str, Floats]:
 
 def _moments(data: Data, names: Collection[str], options: Options, weights: Weights, seed: int) -> Drawn:
     drawn = tuple(name for name in (*MOMENT_DRAWS, "davies_bouldin") if name in names)
-    why = {"davies_bouldin": OTHER_DEFINITION} if options.q != 1 else {}
+    why = dict.fromkeys(_other_definitions(options), OTHER_DEFINITION)
     kept = tuple(name for name in drawn if name not in why)
     blocks = list(weights()) if kept else []
     if not blocks:
         return Drawn(why=why)
     return Drawn(linear_draws(data.features, data.classes, blocks, names=kept), moved=frozenset(kept), why=why)
+
+
+def _other_definitions(options: Options) -> Iterator[str]:
+    if options.q != 1 or options.coincident != "inf":
+        yield "davies_bouldin"
+    if options.c_root_k != "of_roots" or options.constants != "omit":
+        yield "c_root_k"
 
 
 def _pairs(
@@ -212,7 +219,9 @@ def _halves(
     values: dict[str, Floats] = {}
     why: dict[str, str] = {}
     if "dunn" in names:
-        _put(values, why, ("dunn",), _dunn_halves(data, seed, executor) if data.rows <= MOST_ROWS // 4 else None)
+        _put(
+            values, why, ("dunn",), _dunn_halves(data, seed, options, executor) if data.rows <= MOST_ROWS // 4 else None
+        )
     if "h_score" in names and not _bootstrapped("h_score", data):
         fits = data.dimensions <= MOST_DIMENSIONS
         _put(values, why, ("h_score",), _h_score_halves(data, seed, options, executor) if fits else None)
@@ -229,13 +238,13 @@ def _put(
     why |= dict.fromkeys(names, TOO_COSTLY if found is None else HALVES)
 
 
-def _dunn_halves(data: Data, seed: int, executor: Executor | None) -> dict[str, Floats]:
-    halves = subsamples(data.classes, draws=HALF_SAMPLES, seed=seed)
-    return {"dunn": np.array(in_batches(partial(_dunn, data.features, data.classes), halves, executor))}
+def _dunn_halves(data: Data, seed: int, options: Options, executor: Executor | None) -> dict[str, Floats]:
+    work = partial(_dunn, data.features, data.classes, options.dunn)
+    return {"dunn": np.array(in_batches(work, subsamples(data.classes, draws=HALF_SAMPLES, seed=seed), executor))}
 
 
-def _dunn(features: Any, classes: Classes, rows: Numbers) -> float:
-    return float(dunn_of(pairwise_sweep(features[rows], classes.taken(rows))).value)
+def _dunn(features: Any, classes: Classes, definition: Dunn, rows: Numbers) -> float:
+    return float(dunn(features[rows], classes.taken(rows), definition=definition).value)
 
 
 def _h_score_halves(data: Data, seed: int, options: Options, executor: Executor | None) -> dict[str, Floats]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from math import isfinite
 from typing import Any, Final
 
 from basanite.errors import SettingError
@@ -34,6 +35,21 @@ def count(least: int, most: int, text: str) -> int:
     return number
 
 
+def weights(text: str) -> tuple[float, float, float]:
+    """Three numbers: l1, l2 and b.
+
+    >>> weights("2,-3,0.5")
+    (2.0, -3.0, 0.5)
+    """
+    try:
+        first, second, constant = map(float, text.split(","))
+    except ValueError:
+        raise ValueError("it must be three numbers l1,l2,b") from None
+    if not all(map(isfinite, (first, second, constant))):
+        raise ValueError("it must be three finite numbers")
+    return first, second, constant
+
+
 def _choice(*words: str) -> Any:
     return partial(one_of, words)
 
@@ -53,6 +69,30 @@ SETTINGS: Final = (
         "pearson",
     ),
     Setting("q", "Davies-Bouldin: 1 (mean distance) or 2 (root mean square).", partial(count, 1, 2), 1),
+    Setting(
+        "coincident",
+        "Davies-Bouldin, two classes with one centroid: `inf`, or `drop` the pair as scikit-learn.",
+        _choice("inf", "drop"),
+        "inf",
+    ),
+    Setting(
+        "dunn",
+        "Dunn: `points`, `centroids`, `centroid_diameter` or `point_centroid`.",
+        _choice("points", "centroids", "centroid_diameter", "point_centroid"),
+        "points",
+    ),
+    Setting(
+        "c_root_k",
+        "C-root-K: mean `of_roots`, or `root_of_mean` as clusterCrit.",
+        _choice("of_roots", "root_of_mean"),
+        "of_roots",
+    ),
+    Setting(
+        "constants",
+        "C-root-K, features that never change: `omit`, count as `zero`, or `nan`.",
+        _choice("omit", "zero", "nan"),
+        "omit",
+    ),
     Setting("shrunk", "H-score with the Ledoit-Wolf covariance: yes or no.", yes_or_no, False),
     Setting(
         "precision",
@@ -62,6 +102,7 @@ SETTINGS: Final = (
     ),
     Setting("plan", "OTCE: `exact` or `entropic` transport.", _choice("exact", "entropic"), "exact"),
     Setting("otce_rows", "OTCE: the most rows a side.", partial(count, 2, 5000), 1000),
+    Setting("otce_weights", "OTCE: l1,l2,b fitted on other tasks, like -0.2,-0.8,1.", weights, None),
     Setting("level", "Level of the intervals, like 0.95.", share, 0.95),
     Setting("accurate", "From this accuracy on a class or group counts as accurate.", share, 0.9),
     Setting("misplaced", "From this share of misplaced rows on it counts as badly formed.", share, 0.25),
@@ -78,6 +119,8 @@ _OPTIONS: Final = (
     "plan",
     "otce_rows",
 )
+_RIVALS: Final = ("coincident", "dunn", "c_root_k", "constants", "otce_weights")
+"""Written down only where they were chosen, so that the usual definitions keep the signature they always had."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +136,9 @@ class Choices:
     def written(self) -> dict[str, Any]:
         """The settings as a result lists them."""
         mine = {"level": self.level, "accurate": self.accurate, "misplaced": self.misplaced}
-        return {**{name: getattr(self.options, name) for name in _OPTIONS}, **mine}
+        usual = Options()
+        chosen = (name for name in _RIVALS if getattr(self.options, name) != getattr(usual, name))
+        return {**{name: getattr(self.options, name) for name in (*_OPTIONS, *chosen)}, **mine}
 
 
 def choices(given: Mapping[str, Any], *, seed: int = 0) -> Choices:
@@ -107,5 +152,5 @@ def choices(given: Mapping[str, Any], *, seed: int = 0) -> Choices:
         if name not in known:
             raise SettingError(f"measure has no setting {name!r}. {suggestion(name, tuple(known))}")
     values = {name: setting.read(given[name]) if name in given else setting.default for name, setting in known.items()}
-    options = Options(**{name: values[name] for name in _OPTIONS}, seed=seed)
+    options = Options(**{name: values[name] for name in (*_OPTIONS, *_RIVALS)}, seed=seed)
     return Choices(options, values["level"], values["accurate"], values["misplaced"])

@@ -257,7 +257,7 @@ class _Work:
         values = linear_values(placed, second, self.options)
         if wanted & set(PAIRWISE):
             pairs = pairwise_sweep(features, classes, precision=self.options.precision, sums=placed)
-            values |= pairwise_values(pairs, classes, self.options)
+            values |= pairwise_values(pairs, features, classes, placed, self.options)
         if wanted & set(TRANSFER):
             theta = None if self.sides.theta is None else self.sides.theta[rows]
             given = Source(theta, self.sides.source.features, self.sides.source.labels)

@@ -29,9 +29,9 @@ class Shift:
         """What another run needs to give the same."""
         plan = self.plan
         mine = {"steps": plan.steps, "repeats": plan.repeats, "draws": plan.draws, "seed": plan.seed}
-        kept = Choices(plan.options).written
-        used = {name: kept[name] for name in ("weighting", "singletons", "average", "point_biserial", "q", "shrunk")}
-        return {**mine, **used, "precision": plan.options.precision, "level": plan.level}
+        unused = ("plan", "otce_rows", "accurate", "misplaced")
+        used = {name: value for name, value in Choices(plan.options).written.items() if name not in unused}
+        return {**mine, **used, "level": plan.level}
 
 
 def shift(

@@ -2,11 +2,29 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 
 from basanite.metrics.representation.classes import Classes, Labels, classes_of
-from basanite.metrics.representation.passes import PIECE, Features, shape_of
+from basanite.metrics.representation.pairwise.pairs import PairSums, dunn_of, dunn_ratio
+from basanite.metrics.representation.passes import PIECE, Features, radii, shape_of
+from basanite.metrics.representation.results import Measured
 from basanite.metrics.representation.sums import ClassSums
+
+Dunn = Literal["points", "centroids", "centroid_diameter", "point_centroid"]
+
+
+def dunn_by(
+    definition: Dunn, features: Features, labels: Labels | Classes, *, sums: ClassSums, pairs: PairSums
+) -> Measured:
+    """Dunn's index by one of its definitions, from what the pass and the sweep left."""
+    if definition == "points":
+        return dunn_of(pairs)
+    if definition == "centroids":
+        return dunn_ratio(centroid_gap(sums), float(radii(features, labels, sums).largest.max()))
+    apart = centroid_gap(sums) if definition == "centroid_diameter" else point_to_centroid_gap(features, labels, sums)
+    return dunn_ratio(apart, pairs.diameter)
 
 
 def centroid_gap(sums: ClassSums) -> float:

@@ -6,7 +6,7 @@ from one pair of data sets: we return the parts and take the factors as argument
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 import numpy as np
@@ -18,6 +18,7 @@ from basanite.metrics.representation.passes import Features, refuse_infinite, sh
 from basanite.metrics.representation.results import NOT_CONVERGED, SUBSAMPLED, Floats, Measured, Numbers
 
 Plan = Literal["exact", "entropic"]
+Factors = tuple[float, float, float]
 ROWS: Final = 1000
 """Rows drawn from each side, as the authors' demonstration does."""
 SMALL: Final = 40_000
@@ -35,6 +36,13 @@ class Otce:
     score: Measured | None
     """l1 W_D + l2 W_T + b, where the factors were given."""
 
+    @property
+    def values(self) -> dict[str, Measured]:
+        """The two values by name; -W_T, and the score where there is one, are parts of the second."""
+        score = {} if self.score is None else {"otce": self.score.value}
+        parts = {**self.wt.parts, "minus_wt": self.nce.value, **score}
+        return {"otce_wd": self.wd, "otce_wt": replace(self.wt, parts=parts)}
+
 
 def otce(
     *,
@@ -46,7 +54,7 @@ def otce(
     seed: int = 0,
     plan: Plan = "exact",
     regularisation: float = 0.1,
-    factors: tuple[float, float, float] | None = None,
+    factors: Factors | None = None,
 ) -> Otce:
     """OTCE's parts from a seeded draw of at most `rows` rows a side; `factors` are (l1, l2, b).
 
