@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import io
+import re
 import shutil
+import tarfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -92,11 +95,33 @@ def test_a_judge_an_annotator_and_an_adjudicator_find_work_that_waits_for_them(a
         ("aino", "adjudicate", "cases to decide"),
         ("aino", "annotate/decide", "nfl-103"),
         ("nora", "annotate", "nfl-102"),
+        ("nora", "reading", "4 questions, 6 texts"),
+        ("aino", "reading", "5 answers wait"),
     ):
         with httpx2.Client(base_url=address, follow_redirects=True, timeout=30) as browser:
             looking.sign_in(browser, built.demo.login(who))
             page = browser.get(f"/campaigns/{SLUG}/{path}")
         assert (page.status_code, words in page.text) == (200, True), who
+
+
+@pytest.mark.req("P-51")
+def test_every_pack_holds_its_files_and_they_can_be_fetched(address, built):
+    with httpx2.Client(base_url=address, follow_redirects=True, timeout=60) as browser:
+        looking.sign_in(browser, built.demo.login("ada"))
+        page = browser.get(f"/campaigns/{SLUG}/packs").text
+        assert "No files yet" not in page
+        found = {name: fetched(browser, page, name) for name in ("images.tgz", "reports.tgz")}
+    assert "images/001.svg" in found["images.tgz"]
+    assert len(found["images.tgz"]) == 81
+    assert "corpus/test/nfl-102.txt" in found["reports.tgz"]
+    assert not [name for name in found["reports.tgz"] if "gold" in name or "annotations" in name]
+
+
+def fetched(browser, page, name):
+    """The members of an archive that a page links to."""
+    link = re.search(rf'href="([^"]+)"[^>]*>(?:<bdi>)?{name}', page)
+    with tarfile.open(fileobj=io.BytesIO(browser.get(link[1]).content)) as archive:
+        return archive.getnames()
 
 
 @pytest.mark.req("P-25")

@@ -9,14 +9,17 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from basanite.annotation.events import Event
 from basanite.campaign.annotating import adjudicating, assigning, ending, setting_up, working
 from basanite.campaign.annotating.finding import document_named
+from basanite.campaign.answering import packages, runs, services, tasks
 from basanite.campaign.organising import reference_files, rescoring, seconding
 from basanite.campaign.organising.references import Place
+from basanite.campaign.people import roles
 from basanite.demo import opening
 from basanite.demo.examples import Examples
 from basanite.demo.judging import appoint
@@ -64,6 +67,7 @@ def play(stage: Stage, examples: Examples) -> None:
     for who in ANNOTATORS:
         appoint(stage, who, "annotator")
     package = cut(examples.package, stage.files / "reports")
+    opening.fill_pack(stage, DATASET, "reports.tgz", _open_files(package))
     people = _answers(stage, examples, "human")
     opening.open_task(stage, DATASET, reference_files.Paths((package,), human=people), task=TASK)
     stage.score([_hand_in(stage, _answers(stage, examples, "baseline"))])
@@ -74,6 +78,34 @@ def play(stage: Stage, examples: Examples) -> None:
     _adjudicate(stage, project, AGREED)
     _grow(stage, project)
     _begin(stage, project, APART)
+    _ask_questions(stage, package, _answers(stage, examples, "baseline"))
+
+
+def _open_files(package: Path) -> Iterator[tuple[str, bytes]]:
+    """What teams get of a package: the reports, what is asked, and what its words mean; no annotations and no gold."""
+    for name in ("corpus", "queries", "rules", "ontology.ttl", "README.md"):
+        path = package / name
+        for file in sorted(path.rglob("*.*")) if path.is_dir() else [path]:
+            yield file.relative_to(package).as_posix(), file.read_bytes()
+
+
+def _ask_questions(stage: Stage, package: Path, answers: Path) -> None:
+    """The questions about the reports are put to people, and a machine's answers to them wait to be adjudicated."""
+    stage.clock.forward(hours=1)
+    office = replace(stage.office, run=None)  # what reads packages does not survive the fork of a warm process
+    prepared = packages.prepare(office, package)
+    eva, carl = stage.actor("eva"), stage.actor("carl")
+    added = stage.do(packages.add, eva, stage.campaign_id, prepared, window=TASK).id
+    with stage.office.reading() as session:
+        lead, member = (roles.viewer(session, stage.campaign_id, one.id) for one in (eva, carl))
+    wanted = tasks.Wanted(PART, "formal", types=("property",), sample=4)
+    made = tasks.make(office, eva, lead, stage.campaign_id, added, wanted)
+    begun = stage.do(runs.start, carl, member, stage.campaign_id, made.id, label="patterns", key="demo").id
+    asked = [
+        line for line in answers.read_bytes().splitlines(keepends=True) if json.loads(line)["query"] in made.queries
+    ]
+    given = (office, carl, member, stage.campaign_id, begun, b"".join(asked))
+    services.take_answers(*given, media="ndjson", key="demo")
 
 
 def cut(package: Path, folder: Path) -> Path:

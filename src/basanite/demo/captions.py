@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Final
 
 from basanite.campaign.organising.reference_files import Paths
-from basanite.demo import opening
+from basanite.demo import opening, scenes
 from basanite.demo.stage import Stage
-from basanite.synthetic.captions import Described, described
+from basanite.synthetic.captions import Described
 from basanite.synthetic.examples.captions import coco_annotations, coco_results
 
 TASK, DATASET, WINDOW = "captions", "IMAGES", "captions"
-IMAGES, SEED, WORDS = 80, 4, 60
+IMAGES, SEED = 80, 4
 RUNS: Final[Mapping[str, tuple[str, str, float]]] = {
     "Alder": ("ben", "attention", 0.8),
     "Birch": ("carl", "retrieval", 0.74),
@@ -24,7 +24,8 @@ RUNS: Final[Mapping[str, tuple[str, str, float]]] = {
 
 
 def play(stage: Stage) -> None:
-    """The task opens with what people said of the images; each team describes them once."""
+    """The images come out, the task opens with what people said of them, and each team describes them once."""
+    opening.fill_pack(stage, DATASET, "images.tgz", scenes.pack_members(scenes.scenes(IMAGES, seed=SEED)))
     truth = stage.files / "captions.json"
     truth.write_text(json.dumps(coco_annotations(_images(1.0))), encoding="utf-8")
     opening.open_task(stage, DATASET, Paths((truth,)), task=TASK)
@@ -47,4 +48,4 @@ def _written(path: Path, quality: float) -> Path:
 
 
 def _images(quality: float) -> list[Described]:
-    return list(described(IMAGES, seed=SEED, words=WORDS, quality=quality))
+    return scenes.described(scenes.scenes(IMAGES, seed=SEED), seed=SEED, quality=quality)

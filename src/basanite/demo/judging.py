@@ -6,7 +6,9 @@ signs in as her judges at once.
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, Final
 
 from basanite.campaign.office import Actor
@@ -17,7 +19,6 @@ from basanite.campaign.store.tables.base import random_id
 from basanite.demo.stage import Stage
 from basanite.judging.items import Block, Item, item_of
 from basanite.synthetic.examples.scored import normal, share
-from basanite.synthetic.readability import Passage, passage_of
 
 READERS: Final[Mapping[str, str]] = {
     "jana": "expert",
@@ -32,10 +33,8 @@ MARKERS: Final = ("kofi", "lena")
 """Who marks the key, each document twice over."""
 WAITING: Final = "jana"
 """Whoever is to be tried has not begun."""
-PASSAGES: Final = 20
-DOCUMENTS: Final = range(30, 42)
+TEXTS: Final = Path(__file__).with_name("texts.toml")
 QUERY: Final = "people who wait for a bus"
-CLUE: Final = "waits for the bus"
 TORN: Final = 0.35
 """The share of documents on which one of the two marks otherwise."""
 SCHEME: Final = """format = "basanite-judging/1"
@@ -68,13 +67,13 @@ def appoint(stage: Stage, who: str, role: str) -> None:
 
 def read_passages(stage: Stage) -> None:
     """Experts and novices give stars to passages and put them in order; one of them has not begun."""
-    passages = {passage.name: passage for passage in map(passage_of, range(PASSAGES))}
-    items = [_passage(passage) for passage in passages.values()]
+    passages = _texts("passages")
+    items = [_passage(name, one) for name, one in passages.items()]
     panel = _opened(stage, "readability", "readability", "How easy is it to read?", "0.15", items, READERS)
 
     def stars(who: str, item: Item) -> dict[str, Any]:
         spread = 0.5 if READERS[who] == "expert" else 0.9
-        meant = passages[item.facts["passage"]].ease + spread * normal("star", who, item.facts["passage"])
+        meant = passages[item.facts["passage"]]["ease"] + spread * normal("star", who, item.facts["passage"])
         return {"rating": min(5, max(1, round(meant)))}
 
     for who in READERS:
@@ -82,32 +81,39 @@ def read_passages(stage: Stage) -> None:
             _work(stage, panel, who, items, stars, rounds=1)
 
 
-def _passage(one: Passage) -> Item:
-    facts = {"passage": one.name, "genre": one.genre, "topic": one.topic}
-    return item_of([Block("text", one.text, lang="en")], facts, new_id=random_id)
+def _texts(kind: str) -> dict[str, dict[str, Any]]:
+    """The texts of one kind by name: p01, p02 … or d01, d02 …"""
+    found = tomllib.loads(TEXTS.read_text(encoding="utf-8"))[kind]
+    return {f"{kind[0]}{number:02d}": one for number, one in enumerate(found, 1)}
+
+
+def _passage(name: str, one: Mapping[str, Any]) -> Item:
+    facts = {"passage": name, "genre": one["genre"], "topic": one["topic"]}
+    return item_of([Block("text", one["text"], lang="en")], facts, new_id=random_id)
 
 
 def mark_key(stage: Stage) -> None:
     """Two annotators mark the same documents; where they differ, an adjudicator is waited for."""
-    items = [_document(passage_of(number)) for number in DOCUMENTS]
+    documents = _texts("documents")
+    items = [_document(name, one) for name, one in documents.items()]
     title = "Which documents answer the query?"
     panel = _opened(stage, "key", "key-query", title, "0.40", items, dict.fromkeys(MARKERS, "judge"))
 
     def verdict(who: str, item: Item) -> dict[str, Any]:
-        fits = CLUE in item.blocks[-1].value
+        fits = documents[item.facts["document"]]["relevant"]
         if who == MARKERS[1] and share("torn", item.facts["document"]) < TORN:
-            words = "somebody is at a bus stop, I think" if not fits else "only mentioned in passing"
+            words = "waiting is only mentioned in passing" if fits else "there is a bus in it, or a stop"
             return {"relevant": "N" if fits else "Y", "reason": words}
-        words = "it says that somebody waits for the bus" if fits else "there is no bus in it"
+        words = "people wait for a bus" if fits else "nobody waits for a bus"
         return {"relevant": "Y" if fits else "N", "reason": words}
 
     for who in MARKERS:
         _work(stage, panel, who, items, verdict)
 
 
-def _document(one: Passage) -> Item:
-    facts = {"query": "bus", "document": one.name, "genre": one.genre}
-    return item_of([Block("query", QUERY), Block("document", one.text, lang="en")], facts, new_id=random_id)
+def _document(name: str, one: Mapping[str, Any]) -> Item:
+    facts = {"query": "bus", "document": name, "genre": one["genre"]}
+    return item_of([Block("query", QUERY), Block("document", one["text"], lang="en")], facts, new_id=random_id)
 
 
 def _opened(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
@@ -80,6 +81,15 @@ def give_out(stage: Stage, dataset: str) -> None:
         listed += [archive, *made.metadata]
     for path in listed:
         stage.do(files.add_file, stage.actor("eva"), stage.campaign_id, pack, path, _name_in_pack(path))
+
+
+def fill_pack(stage: Stage, dataset: str, name: str, members: Iterable[tuple[str, bytes]]) -> None:
+    """Put one archive with these files into a pack."""
+    archive = stage.files / name
+    write_members(members, archive)
+    with stage.office.reading() as session:
+        pack = plans.current(session, stage.campaign_id).campaign.pack(dataset)
+    stage.do(files.add_file, stage.actor("eva"), stage.campaign_id, pack, archive, name)
 
 
 def _name_in_pack(path: Path) -> str:

@@ -79,7 +79,10 @@ ROLES: Final = (
         "nora",
         sentence("You annotate"),
         sentence("Nora marks what reports of football games say: teams, scores, who won."),
-        (Step(sentence("Four reports wait. Mark one, with the mouse or by keys alone."), "/annotate"),),
+        (
+            Step(sentence("Four reports wait. Mark one, with the mouse or by keys alone."), "/annotate"),
+            Step(sentence("Answer questions about the reports, with evidence."), "/reading"),
+        ),
     ),
     Role(
         "aino",
@@ -88,6 +91,7 @@ ROLES: Final = (
         (
             Step(sentence("Two annotators read one report differently: decide."), "/annotate/decide"),
             Step(sentence("Two people marked a key and disagree on some documents."), "/adjudicate"),
+            Step(sentence("Decide which of a system's answers about the reports are right."), "/reading"),
         ),
     ),
     Role(
