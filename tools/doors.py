@@ -20,7 +20,7 @@ TESTS = Path("tests")
 PUBLIC_NAMES = Path("docs/reference/python.md")
 DOORS = {
     "command": ("basanite.cli.main", "basanite.cli.app", "click.testing.CliRunner"),
-    "call": ("starlette.testclient.TestClient", "httpx.", "uvicorn.", "urllib.request."),
+    "call": ("starlette.testclient.TestClient", "httpx.", "httpx2.", "uvicorn.", "urllib.request."),
     "page": ("playwright.",),
 }
 """Full names by the door they open; one that ends with a dot stands for everything below it."""
