@@ -12,18 +12,20 @@ from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Executor
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from basanite import spine
 from basanite.analysis.compare import compare as compare_analyses
 from basanite.analysis.results import Analysis, Comparison, Design
-from basanite.errors import InvalidInputError, SettingError, UnknownNameError
+from basanite.errors import BasaniteError, InvalidInputError, SettingError, UnknownNameError
 from basanite.formats.archives.forked import reading_executor
 from basanite.kernel import Scores
-from basanite.problems import LISTED_PER_RULE, Findings
+from basanite.problems import LISTED_PER_RULE, Findings, Problem
 from basanite.registry import suggestion
 from basanite.tasks import Inputs, Opened, Setting, Task
+from basanite.tasks.setting_kinds import number_or_nan, whole_number
 
 AnyPath: TypeAlias = str | os.PathLike[str]
 Progress: TypeAlias = Callable[[str, int], None]
@@ -43,6 +45,8 @@ ENDINGS = (
     ".ctm",
     ".run",
 )
+SWAP_BYTES = 4 << 20
+"""Files are tried in each other's place if they are no larger: reading them again costs as much as reading them."""
 USUAL_DRAWS, BCA_DRAWS, MOST_DRAWS = 1000, 5000, 1_000_000
 """Draws if nobody says how many; BCa needs more (S-13)."""
 
@@ -149,6 +153,7 @@ class Work:
         """All problems of a submission; the first of each rule are listed, or every one."""
         findings = Findings(None if every else LISTED_PER_RULE)
         self.validated(inputs, findings)
+        self._explain(inputs, findings)
         return findings
 
     def analysis(self, inputs: Inputs, *, system: str | None = None) -> Analysis:
@@ -157,6 +162,7 @@ class Work:
             raise SettingError(f"{self.task.name} is scored against a reference: give one (--reference).")
         findings = Findings()
         opened = self.validated(inputs, findings)
+        self._explain(inputs, findings)
         return self.analysed(opened, findings, system=system or system_name(inputs.submission))
 
     def analysed(self, opened: Opened | None, findings: Findings, *, system: str) -> Analysis:
@@ -186,6 +192,46 @@ class Work:
             if opened is not None:
                 spine.validate(opened, findings, executor=executor, progress=lambda files: self.progress(name, files))
         return opened
+
+    def _explain(self, inputs: Inputs, findings: Findings) -> None:
+        """Say first, where it is so, that reference and submission stand in each other's place (D-7).
+
+        They do if each is valid as the other, and either most of the reference is wrong, or a file as a whole and
+        neither is valid against itself: where the form of both is the same, nothing can be told.
+        """
+        truth, answers = inputs.reference, inputs.submission
+        if findings.valid or truth is None or inputs.more_references or _size(truth) + _size(answers) > SWAP_BYTES:
+            return
+        first = findings.problems[0]
+        wrong = truth if first.where == "reference" else answers
+        lines = wrong.read_bytes().count(b"\n") if wrong.is_file() else 0
+        mostly = wrong == truth and 1 < findings.total > lines / 2
+        whole = first.line in (None, 1) and lines != 1
+        if not (mostly or whole) or not self._fits(inputs, truth, answers):
+            return
+        if mostly or not any(self._fits(inputs, one, one) for one in (truth, answers)):
+            findings.lead(_swap_problem(first, answers.name))
+
+    def _fits(self, inputs: Inputs, submission: Path, reference: Path) -> bool:
+        findings = Findings(1)
+        try:
+            opened = self.validated(replace(inputs, submission=submission, reference=reference), findings)
+        except BasaniteError:
+            return False
+        return opened is not None and findings.valid
+
+
+def _swap_problem(first: Problem, submission: str) -> Problem:
+    """What explains all problems of two files that stand in each other's place."""
+    message = "this has the form of a reference, and the reference that of a submission"
+    fix = "give what the system answered as the submission"
+    hint = "--reference and --submission are swapped"
+    return Problem(first.rule, submission, None, None, message, fix, hint=hint)
+
+
+def _size(path: Path) -> int:
+    """How many bytes a file has, or all files of a folder."""
+    return sum(file.stat().st_size for file in (path, *path.rglob("*")) if file.is_file())
 
 
 def named(submissions: Mapping[str, AnyPath] | Iterable[AnyPath]) -> dict[str, Path]:
@@ -246,16 +292,9 @@ def _one_of(*words: str) -> Callable[[str], str]:
 
 
 def _share(text: str) -> float:
-    number = float(text)
+    number = number_or_nan(text)
     if not 0 < number < 1:
         raise ValueError("it must lie between 0 and 1")
-    return number
-
-
-def _test_draws(text: str) -> int:
-    number = int(text)
-    if not 10_000 <= number <= 10_000_000:
-        raise ValueError("it must lie between 10,000 and 10,000,000")
     return number
 
 
@@ -269,6 +308,11 @@ ANALYSIS = (
     Setting("level", "Level of the intervals, like 0.95.", _share, 0.95),
     Setting("alpha", "Level of the tests of a comparison, like 0.05.", _share, 0.05),
     Setting("adjustment", "For many comparisons: holm or romano-wolf.", _one_of("holm", "romano-wolf"), "holm"),
-    Setting("test_draws", "Draws of the tests of a comparison, 10,000 to 10,000,000.", _test_draws, 10_000),
+    Setting(
+        "test_draws",
+        "Draws of the tests of a comparison, 10,000 to 10,000,000.",
+        partial(whole_number, 10_000, 10_000_000),
+        10_000,
+    ),
 )
 """What may be set about the analysis of any task."""

@@ -20,6 +20,7 @@ class Problem:
     """One thing wrong in a user's file: which rule, where, what was found and what to write instead.
 
     `field` is the number of a field in its line, `column` that of a character; both count from 1.
+    `fix` is true wherever it is read; `hint` is what to type, and only commands print it (D-8).
     """
 
     rule: str
@@ -32,6 +33,9 @@ class Problem:
     column: int | None = None
     severity: Severity = "reject"
     where: Where = "submission"
+    hint: str = ""
+    kind: str = ""
+    """What sort of fault it is under its rule: each sort has its own list, so that no other crowds it out (D-7)."""
 
     def as_dict(self) -> dict[str, Any]:
         """The object that `validate --json` lists."""
@@ -56,26 +60,31 @@ class Problem:
 
 @dataclass
 class Findings:
-    """All problems of one run: every one is counted, the first few of each rule are kept to be shown."""
+    """All problems of one run: every one is counted, the first few of each rule and sort are kept to be shown."""
 
     limit: int | None = LISTED_PER_RULE
     problems: list[Problem] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
     rejected: bool = False
-    _listed: Counter[tuple[str, Severity]] = field(default_factory=Counter, repr=False)
+    _listed: Counter[tuple[str, Severity, str]] = field(default_factory=Counter, repr=False)
     """Warnings have a list of their own in each rule, so that they never crowd out what stops the submission."""
 
     def add(self, problem: Problem) -> None:
         """Count a problem and keep it if its rule is not full yet."""
         self.count(problem.rule, 1, severity=problem.severity)
-        if self.room(problem.rule, problem.severity):
-            self._listed[problem.rule, problem.severity] += 1
+        if self.room(problem.rule, problem.severity, problem.kind):
+            self._listed[problem.rule, problem.severity, problem.kind] += 1
             self.problems.append(problem)
 
     def extend(self, problems: Iterable[Problem]) -> None:
         """Add several problems in their order."""
         for problem in problems:
             self.add(problem)
+
+    def lead(self, problem: Problem) -> None:
+        """Put before all others the problem that explains most of them (D-7)."""
+        self.count(problem.rule, 1, severity=problem.severity)
+        self.problems.insert(0, problem)
 
     def count(self, rule: str, times: int, *, severity: Severity = "reject") -> None:
         """Count occurrences that need no text of their own because their rule's list is full."""
@@ -91,14 +100,25 @@ class Findings:
             self.counts[rule] += times - shown[rule]
         self.rejected = self.rejected or other.rejected
 
-    def room(self, rule: str, severity: Severity = "reject") -> int:
+    def room(self, rule: str, severity: Severity = "reject", kind: str = "") -> int:
         """How many further problems of this rule would be listed and not only counted."""
-        return sys.maxsize if self.limit is None else max(self.limit - self._listed[rule, severity], 0)
+        return sys.maxsize if self.limit is None else max(self.limit - self._listed[rule, severity, kind], 0)
 
     @property
     def valid(self) -> bool:
         """Whether nothing found so far stops the submission."""
         return not self.rejected
+
+    @property
+    def total(self) -> int:
+        """How many problems there are, listed or not."""
+        return sum(self.counts.values())
+
+    @property
+    def unlisted(self) -> dict[str, int]:
+        """By rule, how many problems were counted and are not listed."""
+        left = self.counts - Counter(problem.rule for problem in self.problems)
+        return dict(sorted(left.items()))
 
     def __iter__(self) -> Iterator[Problem]:
         return iter(self.problems)
@@ -111,7 +131,7 @@ class Findings:
             "problems": [problem.as_dict() for problem in self.problems],
             "counts": dict(sorted(self.counts.items())),
             "listed": len(self.problems),
-            "total": sum(self.counts.values()),
+            "total": self.total,
         }
 
 

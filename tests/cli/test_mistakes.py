@@ -186,6 +186,34 @@ def test_a_reader_that_goes_away_is_no_mistake(tmp_path):
     assert (done.stdout.strip(), done.stderr) == ("Alpha", "")
 
 
+@pytest.mark.req("D-12")
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("tasks",),
+        ("--help",),
+        ("metrics",),
+        ("plugins",),
+        ("score", "clir", "--reference", "key", "--submission", "Alpha.tgz", "--json"),
+        ("validate", "clir", "--reference", "key", "--submission", "Alpha.tgz"),
+    ],
+)
+def test_closing_the_pipe_is_no_error(words):
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [sys.executable, "-m", "basanite", *words]
+    done = subprocess.run(command, cwd=EXAMPLE, stdout=writing, stderr=subprocess.PIPE, timeout=120, check=False)
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+@pytest.mark.req("D-12")
+def test_the_first_line_of_a_long_list_can_be_taken():
+    line = f"set -o pipefail; {sys.executable} -m basanite tasks | head -1"
+    done = subprocess.run(["bash", "-c", line], cwd=EXAMPLE, capture_output=True, text=True, timeout=120, check=False)
+    assert (done.returncode, done.stdout.count("\n"), done.stderr) == (0, 1, "")
+
+
 def test_only_some_metrics_can_be_asked_for():
     ended = here(*SCORE, "--metric", "pfa", "--json")
     assert ended.code == 0

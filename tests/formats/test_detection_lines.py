@@ -134,7 +134,7 @@ def test_bytes_that_are_not_utf8_are_refused_with_every_line_that_has_some():
 def test_carriage_returns_are_one_problem_that_names_the_first_line_and_the_way_out():
     problem = only("".join(GOOD[:2]) + "".join(GOOD[2:]).replace("\n", "\r\n"))
     assert (problem.rule, problem.line, problem.found) == ("M22", 3, "carriage return")
-    assert "--fix" in problem.fix
+    assert "--fix" in problem.hint
 
 
 @pytest.mark.req("M22", case="bad")
@@ -146,7 +146,7 @@ def test_a_lone_carriage_return_is_refused_too():
 def test_a_byte_order_mark_is_the_only_problem_of_a_file_that_has_no_other():
     problem = only("\ufeff" + "".join(GOOD))
     assert (problem.rule, problem.line, problem.found) == ("M22", 1, "byte order mark")
-    assert "--fix" in problem.fix
+    assert "--fix" in problem.hint
 
 
 @pytest.mark.req("M23", case="good")

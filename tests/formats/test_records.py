@@ -174,7 +174,7 @@ def test_a_cell_that_is_too_long_is_told_with_the_most_that_is_read(tmp_path):
     path, findings = tmp_path / "answers.csv", Findings()
     path.write_text("id,text\na," + "x" * 200_000 + "\n")
     read_records(path, SUBMISSION, findings)
-    assert [(problem.line, "131072" in problem.fix) for problem in findings.problems] == [(2, True)]
+    assert [(problem.line, "131,072" in problem.message) for problem in findings.problems] == [(2, True)]
 
 
 def test_a_parquet_file_that_unpacks_to_too_many_rows_is_refused(tmp_path, monkeypatch):

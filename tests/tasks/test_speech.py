@@ -179,7 +179,7 @@ def test_words_of_both_channels_and_of_one_mixed_channel_are_interleaved(tmp_pat
         assert (found.values["wer"].value, found.values["wer"].units) == (0, 1)
     with pytest.raises(InvalidInputError) as error:
         basanite.score("speech", reference=reference, submission=mixed, draws=50)
-    assert problems(error) == [("T-6", line) for line in (1, 2, 3, 4)]
+    assert problems(error) == [("T-6", 1)]  # one cause, told once: no word is of a channel that the reference has
 
 
 @pytest.mark.req("M92")

@@ -9,6 +9,7 @@ import difflib
 import io
 import os
 import platform
+import select
 import sys
 import traceback
 from collections.abc import Sequence
@@ -23,6 +24,8 @@ from basanite.errors import BasaniteError, InvalidInputError
 from basanite.problems import visible
 
 OUR_FAULT = 3
+PRINTED = (1, 2)
+"""Where output and messages go, as the system numbers them."""
 CLOSE = 0.8
 """How like an option must be to what was typed to be the only one that is offered, from 0 to 1."""
 VERSION_LINE = f"%(prog)s, version %(version)s (Python {platform.python_version()})"
@@ -40,12 +43,20 @@ def app() -> None:
 
 
 def main() -> None:
-    """Run the command line; no mistake of a user's ends in a stack trace."""
+    """Run the command line; no mistake of a user's ends in a stack trace, and a closed pipe is no error."""
     _speak_utf8()
+    try:
+        _run()
+    except BrokenPipeError as error:
+        if not _drop_unread():
+            _show_refusal(error)
+        sys.exit(0)
+
+
+def _run() -> None:
     try:
         code = app(standalone_mode=False) or 0  # click hands back the code of `Exit`
         sys.stdout.flush()
-        sys.exit(code)
     except click.Abort:
         sys.exit(130)
     except click.ClickException as misuse:
@@ -57,13 +68,16 @@ def main() -> None:
         _show_error(error)
     except KeyboardInterrupt:
         sys.exit(130)
-    except BrokenPipeError:  # the reader of our output has gone, as with `| head`
-        _drop_output()
-        sys.exit(0)
+    except BrokenPipeError:
+        raise
+    except SystemExit:  # click makes an exit with 1 of a broken pipe
+        sys.exit(0 if _drop_unread() else OUR_FAULT)
     except OSError as error:  # a name too long, a full disk: what the system refuses is not our fault
         _show_refusal(error)
     except Exception:  # noqa: BLE001 - the last resort: whatever is left is a fault of ours
         _our_fault()
+    else:
+        sys.exit(code)
 
 
 def _show_error(error: BasaniteError) -> None:
@@ -94,6 +108,17 @@ def _speak_utf8() -> None:
 def _drop_output() -> None:
     """Let what is still to be printed go nowhere, so that the end of the process does not fail over it."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _drop_unread() -> bool:
+    """Whether nobody reads our output any more, as after `| head -1` (D-12); what is left of it then goes nowhere."""
+    ways = select.poll()
+    for way in PRINTED:
+        ways.register(way, 0)  # that a reader has gone is told unasked
+    closed = [way for way, _ in ways.poll(0)]
+    for way in closed:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), way)
+    return bool(closed)
 
 
 def _say_error(words: str) -> None:

@@ -191,7 +191,8 @@ def problem_line(problem: Problem) -> str:
     rule = problem.rule if problem.severity == "reject" else f"{problem.rule}, warning"
     where = "" if problem.where == "submission" else f"{problem.where} "
     place = f"{where}{problem.place()}: " if problem.place() else where
-    return f"{place}{problem.message} ({rule}). To do: {problem.fix}"
+    hint = f" ({problem.hint})" if problem.hint else ""
+    return f"{place}{problem.message} ({rule}). To do: {problem.fix}{hint}"
 
 
 def guarded(work: Callable[[], Result], *, json: bool) -> Result:

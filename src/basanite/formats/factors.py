@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from basanite.formats.bounded import read_bounded
+from basanite.formats.records import table_fault
 from basanite.problems import Findings, Problem, shortened
 
 SUBJECTS = ("document", "query")
@@ -102,7 +103,7 @@ def _rows(text: str, report: _Report) -> list[_Row] | None:
             rows.append(_Row(line, cells))
             line = reader.line_num + 1
     except csv.Error as error:
-        report.add(line, None, "", f"the table cannot be read: {error}", "give a TSV or CSV file with short cells")
+        report.add(line, None, "", *table_fault(error))
         return None
     return rows
 

@@ -7,8 +7,9 @@ An id is a text (a whole number is taken as its digits) and stands once. What a 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,9 @@ from basanite.formats.records import ABSENT, Place, Records, joined_digest, read
 from basanite.problems import Findings
 
 STRUCTURED = (".jsonl", ".ndjson", ".csv", ".tsv", ".tab", ".parquet", ".pq")
+SEPARATORS = (";", "|", " ")
+"""What people put between cells besides commas and tabs."""
+DIGIT = re.compile(r"[0-9]")
 ID_LENGTH = 1_000
 MOST_LEVELS = 50
 """A column with more different values than this is no factor: nobody reads a table of so many levels."""
@@ -32,6 +36,12 @@ class Items:
     digest: str
     columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Further columns of text, "" where they say nothing."""
+    refused: frozenset[str] = frozenset()
+    """Ids of records that are there and were not taken: what is wrong with them has been told."""
+    numbered: bool = False
+    """Whether these are the lines of a text, which have no name but their number."""
+    lost: int = 0
+    """How many records were there that cannot be told by an id."""
 
 
 Take = Callable[[Mapping[str, Any]], Any]
@@ -52,8 +62,9 @@ def take_items(
     """The items of some records: `take` gives the content of each; `used` names the columns it reads."""
     kept: list[tuple[int, str, Any]] = []
     seen = set[str]()
+    lost = records.lost
     for row, line in enumerate(records.lines):
-        fields = records.fields(row)
+        fields, name = records.fields(row), ""
         try:
             name = _id(fields, id_name)
             if name in seen:
@@ -61,6 +72,7 @@ def take_items(
             seen.add(name)
             kept.append((row, name, take(fields)))
         except ContentError as error:
+            lost += not name
             findings.add(place.problem(records.file, line, str(error), error.fix, error.found))
     rows = [row for row, *_ in kept]
     return Items(
@@ -70,6 +82,8 @@ def take_items(
         [records.lines[row] for row in rows],
         records.digest,
         dict(_text_columns(records, rows, {id_name, *used})),
+        frozenset(seen.difference(name for _, name, _ in kept)),
+        lost=lost,
     )
 
 
@@ -92,11 +106,30 @@ def read_items(
     if records is None:
         return None
     name = id_name if structured else "id"
-    if len(records) and name not in records.columns:
-        fix = f"name that column, one of: {', '.join(records.columns)}"
-        findings.add(place.problem(records.file, 1, f"there is no column {name!r}", fix))
+    wanted = (name, *used[:1]) if used and not any(column in records.columns for column in used) else (name,)
+    if len(records) and lacks_columns(records, wanted, place, findings):
         return None
-    return take_items(records, take, place, findings, id_name=name, used=used)
+    return replace(take_items(records, take, place, findings, id_name=name, used=used), numbered=not structured)
+
+
+def lacks_columns(records: Records, wanted: Sequence[str], place: Place, findings: Findings) -> bool:
+    """Whether columns are missing; one problem says which, or why all of them are: separators, or no header (D-7)."""
+    missing = [name for name in wanted if name not in records.columns]
+    if not missing:
+        return False
+    header, names = list(records.columns), " or ".join(repr(name) for name in missing)
+    message = f"there is no column {names}"
+    fix = f"name columns {', '.join(wanted)}; there are: {', '.join(header)}"
+    separator = next((mark for mark in SEPARATORS if len(header) == 1 and mark in header[0]), None)
+    if separator is not None:
+        message, fix = f"{message}: cells are separated by {separator!r}", "separate them by commas or tabs"
+    elif (
+        len(missing) == len(wanted) and min(records.lines, default=1) > 1 and any(DIGIT.search(name) for name in header)
+    ):
+        message = f"{message}: the first line is no header"
+        fix = f"begin with a line of column names: {','.join(wanted)}"
+    findings.add(place.problem(records.file, 1, message, fix, ", ".join(header)))
+    return True
 
 
 def parallel(items: Sequence[Items], place: Place, findings: Findings) -> Items | None:

@@ -7,6 +7,7 @@ slip of the pen in one cell is a problem of that cell and never turns its column
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,12 +16,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from basanite.formats.items import Items, take_items
-from basanite.formats.records import Place, Records, read_records
+from basanite.formats.items import Items, lacks_columns, take_items
+from basanite.formats.records import ABSENT, Place, Records, read_records
 from basanite.problems import Findings
 
 Reals = NDArray[np.float64]
 ID = "id"
+NO_FINITE = re.compile(r"[+-]?(nan|inf|infinity|[0-9]{309,}|[0-9.]+e[+]?[0-9]{3,})")
 
 
 @dataclass(frozen=True)
@@ -62,13 +64,10 @@ def read_numbers(
     if records is None:
         return None
     names = tuple(chosen) if chosen else tuple(_number_columns(records, (ID, *text)))
-    missing = [name for name in (ID, *names) if name not in records.columns]
-    for name in missing:
-        fix = f"name that column; there are: {', '.join(map(str, records.columns))}"
-        findings.add(place.problem(records.file, 1, f"there is no column {name!r}", fix, name))
-    if missing or not names:
-        if not missing:
-            findings.add(place.problem(records.file, 1, "no column holds numbers", "add one column a class or rating"))
+    if len(records) and lacks_columns(records, (ID, *names), place, findings):
+        return None
+    if not names:
+        findings.add(place.problem(records.file, 1, "no column holds numbers", "add one column a class or rating"))
         return None
     table = np.column_stack([numbers(records.columns[name]) for name in names])
     findings.extend(_faults(records, names, table, wanted, place))
@@ -95,8 +94,14 @@ def _number(cell: Any) -> float:
 
 def _number_columns(records: Records, left: Sequence[str]) -> Iterator[str]:
     for name, column in records.columns.items():
-        if name not in left and any(cell is not None and math.isfinite(_number(cell)) for cell in column):
+        cells = [cell for cell in column if cell is not None and cell is not ABSENT]
+        if name not in left and (any(math.isfinite(_number(cell)) for cell in cells) or _only_words(cells)):
             yield name
+
+
+def _only_words(cells: Sequence[Any]) -> bool:
+    """Whether all cells are nan, infinite or too large: numbers that went wrong, and no text (D-12)."""
+    return bool(cells) and all(NO_FINITE.fullmatch(str(cell).strip().lower()) for cell in cells)
 
 
 def _faults(records: Records, names: Sequence[str], table: Reals, wanted: Wanted, place: Place) -> Iterator[Any]:

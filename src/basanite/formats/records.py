@@ -46,6 +46,8 @@ class Records:
     lines: Sequence[int]
     columns: Mapping[str, Sequence[Any]]
     digest: str
+    lost: int = 0
+    """How many rows could not be read; each has been told."""
 
     def __len__(self) -> int:
         return len(self.lines)
@@ -71,7 +73,7 @@ class Place:
 
 def read_records(path: Path, place: Place, findings: Findings) -> Records | None:
     """The records of a file, by its ending: `.jsonl`, `.csv`, `.tsv`, `.parquet`; None if there is no table in it."""
-    data = read_bounded(path, LARGEST)
+    data, before = read_bounded(path, LARGEST), findings.total
     suffix = path.suffix.lower()
     if suffix in JSON_LINES:
         found = _json_lines(path.name, data, place, findings)
@@ -85,16 +87,16 @@ def read_records(path: Path, place: Place, findings: Findings) -> Records | None
         return None
     if found is None:
         return None
-    return Records(path.name, *found, digest_of([(path.name, data)]))
+    return Records(path.name, *found, digest_of([(path.name, data)]), findings.total - before)
 
 
 def read_lines(path: Path, place: Place, findings: Findings) -> Records:
     """The lines of a plain text, one record each: a column `text`, and `id` with the number of the line."""
-    data = read_bounded(path, LARGEST)
+    data, before = read_bounded(path, LARGEST), findings.total
     texts = list(_texts(path.name, data, place, findings))
     numbers = [number for number, _ in texts]
     columns = {"id": [str(number) for number in numbers], "text": [text for _, text in texts]}
-    return Records(path.name, numbers, columns, digest_of([(path.name, data)]))
+    return Records(path.name, numbers, columns, digest_of([(path.name, data)]), findings.total - before)
 
 
 def digest_of(files: Sequence[tuple[str, bytes]]) -> str:
@@ -191,9 +193,15 @@ def _cells(
             rows.append((numbers[read], cells))
             read = min(reader.line_num, len(numbers) - 1)
     except csv.Error as error:
-        fix = f"close every quote; a cell holds at most {csv.field_size_limit()} characters"
-        findings.add(place.problem(file, numbers[read], f"the table cannot be read: {error}", fix))
+        findings.add(place.problem(file, numbers[read], *table_fault(error)))
     return rows
+
+
+def table_fault(error: csv.Error) -> tuple[str, str]:
+    """What is wrong with a table that Python's reader gave up, in words of ours, and the cure."""
+    if "larger" in str(error):
+        return f"a cell has more than {csv.field_size_limit():,} characters", "shorten it, or close the quote before it"
+    return "a quote is never closed, or text stands beside one", "quote whole cells, and double a quote inside them"
 
 
 def _numbers(texts: Sequence[tuple[int, str]]) -> list[int]:
@@ -221,8 +229,8 @@ def _parquet(file: str, data: bytes, place: Place, findings: Findings) -> Found 
 
     try:
         frame = polars.read_parquet(io.BytesIO(data), n_rows=ROWS + 1)
-    except parquet_faults() as error:
-        findings.add(place.problem(file, None, f"no Parquet file: {shortened(str(error))}", "write it again"))
+    except parquet_faults():
+        findings.add(place.problem(file, None, "this is no whole Parquet file", "write it again, or give CSV"))
         return None
     if len(frame) > ROWS or frame.width > COLUMNS:
         message = f"more than {ROWS} rows or {COLUMNS} columns"  # a few kilobytes may unpack to billions of cells

@@ -30,6 +30,7 @@ from basanite.reading.task_figures import compared_figures, reading_figures
 from basanite.reading.task_report import Kept, VersionScore, score_of_version, spoken_of
 from basanite.reports.wording import plural
 from basanite.tasks import Inputs, Setting, Task
+from basanite.tasks.setting_kinds import number_or_nan
 
 NO_HUMAN: Final = "no answers of people were given (--human), so ratios to human performance are undefined"
 QUERIES_FIXED: Final = "draws are of whole documents; queries and gold are held fixed"
@@ -186,7 +187,7 @@ def _scratch() -> Path:
 
 
 def _number(text: str) -> float:
-    number = float(text)
+    number = number_or_nan(text)
     if not 0 < number <= 100:
         raise ValueError("it must lie above 0 and up to 100")
     return number

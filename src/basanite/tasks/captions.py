@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import Executor
@@ -32,7 +31,7 @@ from basanite.problems import Findings
 from basanite.tasks import Inputs, Setting, Task
 from basanite.tasks.items import Counted, ItemRun, ItemSpec, Pairs, Settings, opener
 from basanite.tasks.moved import moved_figures, text_extracts
-from basanite.tasks.setting_kinds import one_of
+from basanite.tasks.setting_kinds import number_or_nan, one_of
 
 RULE = "T-4"
 COCO = ".json"
@@ -186,10 +185,7 @@ def _weighed(text: str) -> tuple[str, float]:
     name, _, given = (part.strip() for part in text.partition(":"))
     if name not in BY_NAME:
         raise ValueError(f"{name!r} is none of {', '.join(BY_NAME)}")
-    try:
-        weight = float(given or 1)
-    except ValueError:
-        weight = math.nan
+    weight = number_or_nan(given or "1")
     if not 0 < weight < 1e6:
         raise ValueError(f"the weight {given!r} is no number above 0")
     return name, weight

@@ -36,7 +36,7 @@ from basanite.problems import Findings, Problem
 from basanite.tasks import Setting, Task
 from basanite.tasks.items import Counted, ItemRun, ItemSpec, Pairs, Settings, opener
 from basanite.tasks.moved import moved_figures
-from basanite.tasks.setting_kinds import names_list, one_of
+from basanite.tasks.setting_kinds import names_list, number_or_nan, one_of
 
 RULE = "T-7"
 REFERENCE, SUBMISSION = Place("reference", RULE), Place("submission", RULE)
@@ -237,7 +237,7 @@ def _shown(truth: str, answers: Mapping[str, str]) -> tuple[Extract, ...]:
 
 
 def _beta(text: str) -> float:
-    number = float(text)
+    number = number_or_nan(text)
     if not 0 < number < 1e6:
         raise ValueError("it must be more than 0")
     return number

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from concurrent.futures import Executor
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
@@ -19,6 +20,7 @@ from basanite.tasks.detecting.detection import Opening, open_run
 from basanite.tasks.detecting.figures import compared_figures, detection_figures
 from basanite.tasks.detecting.queries import QueryRun
 from basanite.tasks.detecting.tables import Thresholds
+from basanite.tasks.setting_kinds import whole_number
 
 METRICS = (
     AQWV,
@@ -88,13 +90,6 @@ def _shown(settings: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in settings.items() if value is not None}
 
 
-def _folds(text: str) -> int:
-    number = int(text)
-    if not 2 <= number <= 100:
-        raise ValueError("it must lie between 2 and 100")
-    return number
-
-
 def pattern_text(text: str) -> str:
     """A setting that is a regular expression."""
     try:
@@ -117,7 +112,7 @@ TASK = Task(
         Setting(
             "document_pattern", "What a DocID looks like, as a regular expression.", pattern_text, MATERIAL_DOCUMENT
         ),
-        Setting("folds", "Folds of queries for the cross-fitted threshold.", _folds, 10),
+        Setting("folds", "Folds of queries for the cross-fitted threshold.", partial(whole_number, 2, 100), 10),
     ),
     figures=detection_figures,
     compared_figures=compared_figures,

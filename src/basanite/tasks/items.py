@@ -29,7 +29,7 @@ from basanite.formats.factors import FactorTable, read_factor_tables
 from basanite.formats.items import MOST_LEVELS, Items
 from basanite.formats.records import Place
 from basanite.kernel import LevelRows, Metric, Rows, Scores, UnitRows
-from basanite.problems import Findings
+from basanite.problems import Findings, Problem
 from basanite.tasks import Inputs
 
 ID = "id"
@@ -130,10 +130,10 @@ class ItemRun:
         if self.answers is None or (self.reference is None and self.inputs.reference is not None):
             return
         place = Place("submission", self.spec.rule)
-        if not self.answers.ids:
+        if not self.answers.ids and findings.valid:
             findings.add(place.problem(self.answers.file, None, "there is no item in it", "write one record an item"))
-        elif self.reference is not None:
-            _check_ids(self.reference, self.answers, place, findings)
+        elif self.answers.ids and self.reference is not None:
+            findings.extend(_id_problems(self.reference, self.answers, place))
         if findings.valid:
             self.spec.check(self.to_check(), self.settings, findings)
 
@@ -207,7 +207,7 @@ def opener(
         if inputs.reference is not None:
             paths = (inputs.reference, *inputs.more_references)
             reference = spec.read_reference(paths, settings, findings)
-            if reference is not None and not reference.ids:
+            if reference is not None and not reference.ids and findings.valid:
                 place = Place("reference", spec.rule)
                 findings.add(place.problem(reference.file, None, "there is no item in it", "write one record an item"))
             if reference is None or not findings.valid:
@@ -218,15 +218,36 @@ def opener(
     return open_items
 
 
-def _check_ids(reference: Items, answers: Items, place: Place, findings: Findings) -> None:
+def _id_problems(reference: Items, answers: Items, place: Place) -> Iterator[Problem]:
+    """Answers to no item, and items without an answer; what was wrong with a record is told already, once."""
     known, given = set(reference.ids), set(answers.ids)
+    if reference.numbered and answers.numbered and known != given and not answers.lost:
+        message = f"{len(given)} lines where the reference has {len(known)}"
+        yield place.problem(
+            answers.file, None, message, "write one line for each line of the reference", str(len(given))
+        )
+        return
+    if known.isdisjoint(given):
+        yield _other_items(reference, answers, place)
+        return
     for name, line in zip(answers.ids, answers.lines, strict=True):
         if name not in known:
-            findings.add(place.problem(answers.file, line, f"no item is called {name!r}", "leave it out", name))
-    for name in reference.ids:
-        if name not in given:
-            message = f"item {name!r} has no answer"
-            findings.add(place.problem(answers.file, None, message, "answer every item, if need be with nothing", name))
+            yield place.problem(answers.file, line, f"no item is called {name!r}", "leave it out", name)
+    missing = [name for name in reference.ids if name not in given and name not in answers.refused]
+    if len(missing) > answers.lost > 0:
+        message = f"{len(missing)} items have no answer, beside what could not be read"
+        yield place.problem(answers.file, None, message, "mend what could not be read first", missing[0])
+    for name in () if answers.lost else missing:  # those that were lost may be those that are missing
+        message, fix = f"item {name!r} has no answer", "answer every item, if need be with nothing"
+        yield place.problem(answers.file, None, message, fix, name, kind="missing")
+
+
+def _other_items(reference: Items, answers: Items, place: Place) -> Problem:
+    """No id in common has one cause, and it is told in place of all that follows from it (D-7)."""
+    yours = f"none of your {len(answers.ids)} items is in the reference, which has {len(reference.ids)}"
+    message = f"{yours}: is this the right data set? Yours begin with {answers.ids[0]!r}"
+    fix = "send the answers to this data set, with ids as its items have them"
+    return place.problem(answers.file, answers.lines[0], message, fix, answers.ids[0])
 
 
 def _clusters(columns: Mapping[str, tuple[str, ...]], cluster: str | None) -> NDArray[np.int64] | None:

@@ -18,7 +18,7 @@ from basanite.metrics.retrieval.ranking import COLUMNS, MAP, METRICS, VOORHEES, 
 from basanite.problems import Findings, Where
 from basanite.tasks import Inputs, Setting, Task
 from basanite.tasks.items import Counted, ItemRun, ItemSpec, Pairs, Settings, opener
-from basanite.tasks.setting_kinds import one_of
+from basanite.tasks.setting_kinds import one_of, whole_number
 
 RULE = "T-11"
 QUERY = "query"
@@ -62,6 +62,11 @@ class RankingRun(ItemRun):
         if self.answers is None or self.reference is None:
             return
         given, judged = set(self.answers.ids), set(self.reference.ids)
+        if given and given.isdisjoint(judged):
+            message = f"none of your {len(given)} queries has judgements: is this the right data set?"
+            fix = "send a run for the queries of this data set, with names as it has them"
+            findings.add(SUBMISSION.problem(self.inputs.submission.name, None, message, fix, min(given)))
+            return
         for query in self.reference.ids:
             if query not in given:
                 self._warn(findings, f"query {query!r} is not in the run and counts 0", "rank documents for it", query)
@@ -114,13 +119,6 @@ def _signature(settings: Settings) -> str:
     return f"ties by document id descending; float64 scores; {gains}; relevant from grade {settings['least']}"
 
 
-def least_grade(text: str) -> int:
-    """The lowest grade that is relevant: 1 or higher."""
-    if not text.strip().isdecimal() or not 1 <= int(text) <= 10**9:
-        raise ValueError("it is no whole number from 1")
-    return int(text)
-
-
 SPEC = ItemSpec(
     name="ranking",
     unit=QUERY,
@@ -152,7 +150,7 @@ TASK = Task(
     metrics=METRICS,
     open=open_ranking,
     settings=(
-        Setting("least", "The lowest grade that counts as relevant.", least_grade, 1),
+        Setting("least", "The lowest grade that counts as relevant.", partial(whole_number, 1, 10**9), 1),
         Setting(
             "without_relevant",
             "What becomes of queries without relevant documents: zero (as in trec_eval) or leave_out.",

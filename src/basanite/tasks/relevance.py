@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from basanite import registry
-from basanite.formats.items import ContentError, Items, number_of, read_items, text_of
+from basanite.formats.items import ContentError, Items, lacks_columns, number_of, read_items, text_of
 from basanite.formats.records import Place, Records, read_records
 from basanite.metrics.relevance import (
     COLUMNS,
@@ -54,11 +54,9 @@ def read_reference(paths: Sequence[Path], settings: Settings, findings: Findings
     records = read_records(paths[0], REFERENCE, findings)
     if records is None:
         return None
-    missing = [name for name in (ITEM, "judge", "relevance") if name not in records.columns]
-    for name in missing:
-        fix = "write a header: item, judge, relevance, context"
-        findings.add(REFERENCE.problem(records.file, 1, f"there is no column {name!r}", fix, name))
-    return None if missing else _gathered(records, settings["range"], findings)
+    if lacks_columns(records, (ITEM, "judge", "relevance"), REFERENCE, findings):
+        return None
+    return _gathered(records, settings["range"], findings)
 
 
 def _gathered(records: Records, scale: tuple[float, float], findings: Findings) -> Items:

@@ -46,10 +46,34 @@ def number_range(text: str) -> tuple[float, float]:
     (1.0, 5.0)
     """
     low, dots, high = text.partition("..")
-    try:
-        ends = float(low), float(high)
-    except ValueError:
-        ends = math.nan, math.nan
+    ends = number_or_nan(low), number_or_nan(high)
     if not dots or not all(map(math.isfinite, ends)) or ends[0] >= ends[1]:
         raise ValueError("it is no range: write it like 1..5, the lower number first")
     return ends
+
+
+def number_or_nan(text: str) -> float:
+    """A number; nan, which lies within no bounds, for what is none.
+
+    >>> number_or_nan("0.5"), number_or_nan("half")
+    (0.5, nan)
+    """
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan
+
+
+def whole_number(low: int, high: int, text: str) -> int:
+    """A whole number within bounds.
+
+    >>> whole_number(1, 10, "7")
+    7
+    """
+    try:
+        found = int(text)
+    except ValueError:
+        found = low - 1
+    if not low <= found <= high:
+        raise ValueError(f"it is no whole number from {low} to {high}")
+    return found

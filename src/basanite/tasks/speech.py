@@ -112,6 +112,11 @@ class SpeechRun(ItemRun):
             outside=self.settings["outside"],
             mixed=mixed if self.interleaving else (),
         )
+        if lost and len(lost) == len(heard.words):
+            message = f"none of your {len(lost)} words is of a recording and channel of the reference"
+            fix = "is this the right data set? Name recordings and channels as it does"
+            findings.add(SUBMISSION.problem(heard.file, lost[0].line, message, fix, lost[0].recording))
+            return None
         for word in lost:
             message = f"the reference has no segment of recording {word.recording!r}, channel {word.channel!r}"
             fix = "name recordings and channels as the reference does; leave out what it does not have"
@@ -201,7 +206,7 @@ def read_submission(path: Path, settings: Settings, findings: Findings) -> Items
 def _read(path: Path, take: Any, place: Place, settings: Settings, findings: Findings) -> Items | None:
     if is_documents(path):
         return read_documents(path, take, place, findings, lines=settings["segments"] == "lines")
-    return read_items(path, take, place, findings, used=USED)
+    return read_items(path, take, place, findings, used=USED if place.where == "reference" else ("text",))
 
 
 def count(pairs: Pairs, settings: Settings) -> Counted:

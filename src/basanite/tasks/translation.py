@@ -42,7 +42,7 @@ from basanite.problems import Findings
 from basanite.tasks import Setting, Task
 from basanite.tasks.items import Counted, ItemSpec, Pairs, Settings, opener
 from basanite.tasks.moved import moved_figures, text_extracts
-from basanite.tasks.setting_kinds import one_of, yes_or_no
+from basanite.tasks.setting_kinds import number_or_nan, one_of, yes_or_no
 
 RULE = "T-3"
 REFERENCE, SUBMISSION = Place("reference", RULE), Place("submission", RULE)
@@ -66,7 +66,7 @@ def _read(path: Path, take: Any, place: Place, settings: Settings, findings: Fin
     if is_documents(path):
         lines = settings["segments"] == "lines"
         return read_documents(path, take if lines else partial(_one_line, take), place, findings, lines=lines)
-    return read_items(path, take, place, findings, used=USED)
+    return read_items(path, take, place, findings, used=USED if place.where == "reference" else ("text",))
 
 
 def _one_line(take: Any, fields: Mapping[str, Any]) -> Any:
@@ -141,7 +141,7 @@ def _signatures(references: Sequence[Sequence[str]], settings: Settings) -> dict
 
 
 def _smooth_value(text: str) -> float:
-    number = float(text)
+    number = number_or_nan(text)
     if not 0 < number < 1e6:
         raise ValueError("it must be more than 0")
     return number

@@ -27,7 +27,7 @@ TEXTS_REMEMBERED = 300_000
 NAMES_REMEMBERED = 100_000
 MORE_LINES, SPARE_LINES = 4, 10_000
 
-_FIX_BY_COPY = "save as UTF-8 with line feeds only; `--fix OUT` writes such a copy"
+_SAVE, _COPY = "save as UTF-8 with line feeds only", "`--fix OUT` writes such a copy"
 
 
 @dataclass(frozen=True)
@@ -67,6 +67,7 @@ class Fault:
     found: str
     message: str
     fix: str
+    hint: str = ""
 
 
 Explain: TypeAlias = Callable[[int], Fault]
@@ -234,8 +235,8 @@ class _Sheet:
         """The lines of the file, after what concerns all of them has been reported (M21, M22, M23)."""
         lines = self._without_marks(data).split(b"\n")
         if lines[-1]:
-            fix = "end the last line with a line feed; `--fix OUT` does it"
-            fault = Fault("M23", None, shortened(lines[-1]), "the last line has no line feed", fix)
+            fix, hint = "end the last line with a line feed", "`--fix OUT` does it"
+            fault = Fault("M23", None, shortened(lines[-1]), "the last line has no line feed", fix, hint)
             self.findings.add(self._problem(fault, len(lines), severity="warn"))
         else:
             lines.pop()
@@ -253,10 +254,11 @@ class _Sheet:
     def _without_marks(self, data: bytes) -> bytes:
         if data.startswith(BYTE_ORDER_MARK):
             data = data[len(BYTE_ORDER_MARK) :]
-            self.report_whole(Fault("M22", None, "byte order mark", "the file has a byte order mark", _FIX_BY_COPY), 1)
+            mark = "byte order mark"
+            self.report_whole(Fault("M22", None, mark, f"the file has a {mark}", _SAVE, _COPY), 1)
         if b"\r" in data:
             line = data.count(b"\n", 0, data.index(b"\r")) + 1
-            fault = Fault("M22", None, "carriage return", "lines end with a carriage return", _FIX_BY_COPY)
+            fault = Fault("M22", None, "carriage return", "lines end with a carriage return", _SAVE, _COPY)
             self.report_whole(fault, line)
             data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
         return data
@@ -278,6 +280,7 @@ class _Sheet:
             found=fault.found,
             severity=severity,
             where=self.layout.where,
+            hint=fault.hint,
         )
 
 
@@ -317,19 +320,15 @@ def _rest_fault(rule: str, line: bytes, layout: Layout) -> Fault:
     cells = line.split(b"\t")
     if rule == _count_rule(layout):
         message = f"{len(cells)} fields where {layout.fields} are wanted: {layout.sketch}"
-        return Fault(rule, None, shortened(line), message, _count_cure(len(cells), layout))
+        swapped = (len(cells), layout.where) in ((3, "reference"), (2, "submission"))
+        hint = "or were --reference and --submission swapped" if swapped else ""
+        return Fault(rule, None, shortened(line), message, f"write {layout.fields} fields, one tab between them", hint)
     if rule == "M28":
         found = shortened(cells[1]) if cells[1:] else ""  # in a key, a line may be a DocID and nothing more
         return Fault(rule, 2, found, f"decision {found!r} is neither Y nor N", "write Y or N")
     found = shortened(cells[2])
     message = f"confidence {found!r} is not of the form 0.d to 0.ddddd or 1.0 to 1.00000"
     return Fault(rule, 3, found, message, _confidence_cure(cells[2]))
-
-
-def _count_cure(fields: int, layout: Layout) -> str:
-    if (fields, layout.where) in ((3, "reference"), (2, "submission")):
-        return f"write {layout.fields} fields; or were --reference and --submission swapped"
-    return f"write {layout.fields} fields, one tab between them"
 
 
 def _confidence_cure(cell: bytes) -> str:

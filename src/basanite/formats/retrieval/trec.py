@@ -146,8 +146,8 @@ def raw_lines(reader: Reader) -> Iterator[bytes]:
                     reader.reject(number, None, f"a line of {LONGEST} bytes or more", "end each line with a line feed")
                     return
                 yield line
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        reader.reject(None, None, f"the compressed file cannot be read to its end: {error}", "compress it again")
+    except (EOFError, gzip.BadGzipFile, zlib.error):
+        reader.reject(None, None, "the compressed file is damaged or cut off", "compress it again")
     except OSError as error:
         raise UnreadableError(f"{reader.path} cannot be read: {error.strerror or error}. Check the disk.") from error
 

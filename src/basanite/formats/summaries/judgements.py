@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from basanite.errors import SettingError
 from basanite.formats.archives.members import member_digest
+from basanite.formats.records import table_fault
 from basanite.problems import Findings, Problem, Severity, shortened
 
 RULE = "C45"
@@ -233,9 +234,7 @@ class _Sheet:
                     yield line, cells
                 line = reader.line_num + 1
         except csv.Error as error:
-            self.report(
-                reader.line_num, f"not a table: {error}", "quote cells as spreadsheets do, and close the quotes"
-            )
+            self.report(reader.line_num, *table_fault(error))
 
     def _text(self, data: bytes) -> str:
         if len(data) > LARGEST:

@@ -9,6 +9,17 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 DEEPEST = 64
+SYNTAX = {
+    "property name": "the name of a property in double quotes is wanted here",
+    "trailing comma": "a comma stands after the last value",
+    "':'": "a colon is wanted here",
+    "','": "a comma is wanted here, or the end",
+    "Unterminated": "a string is never closed",
+    "control": "a tab, line end or other control character stands in a string",
+    "escape": "a backslash begins nothing that JSON knows",
+    "Extra": "more stands after the value",
+}
+"""What Python's parser says, by a part of its words, and what we say."""
 _STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
 _BRACKET = re.compile(rb"[][{}]")
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
@@ -41,7 +52,7 @@ def parse(data: bytes, *, limit: int, rule: str) -> Parsed:
             json.dumps(value, ensure_ascii=False).encode("utf-8")
         return Parsed(value)
     except json.JSONDecodeError as error:
-        return Parsed(rule=rule, fault=f"not JSON: {error.msg}", line=error.lineno, column=error.colno)
+        return Parsed(rule=rule, fault=f"not JSON: {_words(error)}", line=error.lineno, column=error.colno)
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         return Parsed(rule=rule, fault=f"byte {error.start + 1} of the file is not UTF-8", line=line)
@@ -51,6 +62,11 @@ def parse(data: bytes, *, limit: int, rule: str) -> Parsed:
         return Parsed(rule=rule, fault=str(error))
     except ValueError:
         return Parsed(rule="X-8", fault="a number of thousands of digits")
+
+
+def _words(error: json.JSONDecodeError) -> str:
+    """What the parser found, in words of ours."""
+    return next((words for part, words in SYNTAX.items() if part in error.msg), "a value is wanted here")
 
 
 def too_deep(data: bytes) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -84,13 +84,15 @@ def read_results(path: Path, place: Place, findings: Findings) -> Items | None:
         findings.add(document.problem(None, "this is no list of results", fix))
         return None
     kept: dict[str, _Entry] = {}
-    for entry in _entries(document.value, document, findings):
+    refused: list[str | None] = []
+    for entry in _entries(document.value, document, findings, refused):
         if entry.image in kept:
             message = f"image {entry.image!r} has two captions"
             findings.add(document.problem(entry.line, message, "keep one for each image", entry.image))
         kept.setdefault(entry.image, entry)
     content = tuple(entry.caption for entry in kept.values())
-    return _items(document, tuple(kept), content, [entry.line for entry in kept.values()])
+    items = _items(document, tuple(kept), content, [entry.line for entry in kept.values()])
+    return replace(items, refused=frozenset(filter(None, refused)), lost=refused.count(None))
 
 
 def _items(document: _Document, ids: tuple[str, ...], content: tuple[Any, ...], lines: Sequence[int | None]) -> Items:
@@ -110,22 +112,29 @@ def _read(path: Path, place: Place, findings: Findings) -> _Document | None:
     return None
 
 
-def _entries(listed: Sequence[Any], document: _Document, findings: Findings) -> Iterator[_Entry]:
-    """The captions of a list; what is none is reported with its number and, if possible, its line."""
+def _entries(
+    listed: Sequence[Any], document: _Document, findings: Findings, refused: list[str | None] | None = None
+) -> Iterator[_Entry]:
+    """The captions of a list; what is none is reported with its number and, if possible, its line, and `refused`
+    gets the image that it was for, or None."""
+    lost = [] if refused is None else refused
     for number, (entry, line) in enumerate(zip(listed, document.lines(len(listed)), strict=True), start=1):
         if not isinstance(entry, dict):
             message, fix = f"entry {number} is no object", 'write {"image_id": 1, "caption": "…"}'
             findings.add(document.problem(line, message, fix, entry))
+            lost.append(None)
             continue
         image, caption = image_name(entry.get("image_id")), entry.get("caption")
         if image is None:
             fix = f"write a whole number or a text of 1 to {ID_LENGTH} characters"
             findings.add(document.problem(line, f"entry {number} has no image_id", fix, entry.get("image_id", "")))
-        if not isinstance(caption, str) or len(caption) > LONGEST:
+            lost.append(None)
+        elif not isinstance(caption, str) or len(caption) > LONGEST:
             what = "a caption that is too long" if isinstance(caption, str) else "no caption"
             fix = f'write "caption": "…" with at most {LONGEST} characters'
             findings.add(document.problem(line, f"entry {number} has {what}", fix, caption if caption else ""))
-        elif image is not None:
+            lost.append(image)
+        else:
             yield _Entry(image, caption, line)
 
 

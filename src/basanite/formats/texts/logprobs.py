@@ -7,13 +7,16 @@ a token that they gave no probability at all, which is another thing.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from basanite.formats.items import ContentError
 
 ZERO = ("-inf", "-Inf", "-infinity", "-Infinity")
+LEAST = -1e100
+"""No sentence is less probable than this (base e): sums of such numbers stay numbers."""
+MOST_TOKENS = 10**9
 ROUNDING = 1e-6
 """How far above 0 a log-probability may lie and still be 0 with the error of 32-bit numbers."""
 
@@ -45,8 +48,10 @@ def likelihood(fields: Mapping[str, Any], *, base: float, end_counts: bool) -> L
 def token_count(fields: Mapping[str, Any]) -> int:
     """How many tokens of a sentence count."""
     found = fields.get("tokens")
-    number = int(found) if isinstance(found, str) and found.isdecimal() else found
-    if not isinstance(number, int) or isinstance(number, bool) or number < 0:
+    number = found
+    if isinstance(found, str) and found.isdecimal() and len(found) <= len(str(MOST_TOKENS)):
+        number = int(found)
+    if not isinstance(number, int) or isinstance(number, bool) or not 0 <= number <= MOST_TOKENS:
         raise ContentError("tokens is no number of tokens", 'write "tokens": 7', "" if found is None else found)
     return number
 
@@ -58,7 +63,19 @@ def _listed(values: Any, base: float, *, end_counts: bool) -> Likelihood:
         raise ContentError("there is no token for the end of the sentence to leave out", "write its logprob last")
     numbers = [_number(value, place) for place, value in enumerate(values if end_counts else values[:-1], start=1)]
     finite = [number for number in numbers if number > -math.inf]
-    return Likelihood(math.fsum(finite) * math.log(base), len(numbers), len(numbers) - len(finite))
+    return Likelihood(_natural(finite, base), len(numbers), len(numbers) - len(finite))
+
+
+def _natural(numbers: Sequence[float], base: float) -> float:
+    """The sum of logarithms, to base e."""
+    try:
+        total = math.fsum(numbers) * math.log(base)
+    except OverflowError:
+        total = -math.inf
+    if total < LEAST:
+        fix = 'write logarithms of probabilities; one of 0 is written "-inf"'
+        raise ContentError(f"log-probabilities of a sentence add up to less than {LEAST:g}", fix, min(numbers))
+    return total
 
 
 def _summed(fields: Mapping[str, Any], base: float, *, end_counts: bool) -> Likelihood:
@@ -69,7 +86,7 @@ def _summed(fields: Mapping[str, Any], base: float, *, end_counts: bool) -> Like
     if not tokens and number:
         raise ContentError("no token has a probability other than 1", "say how many tokens there are", number)
     zero = number == -math.inf
-    return Likelihood(0.0 if zero else number * math.log(base), tokens, int(zero))
+    return Likelihood(0.0 if zero else _natural([number], base), tokens, int(zero))
 
 
 def _number(value: Any, place: int | None) -> float:

@@ -35,7 +35,8 @@ def _sentence(findings: Findings) -> str:
     if not total:
         return "No problem was found."
     counts = f"{plural('problem', total)} under {plural('rule', len(findings.counts))}"
-    listed = f"{len(findings.problems):,} listed" if len(findings.problems) < total else "all listed"
+    left = ", ".join(f"{times:,} of {rule}" for rule, times in findings.unlisted.items())
+    listed = f"{len(findings.problems):,} listed (not listed: {left})" if left else "all listed"
     verdict = "none stops the submission" if findings.valid else "the input does not count until they are mended"
     return f"{counts} found, {listed}; {verdict}."
 

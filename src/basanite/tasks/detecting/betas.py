@@ -9,6 +9,7 @@ from typing import Any
 
 from basanite.errors import SettingError
 from basanite.tasks import Setting
+from basanite.tasks.setting_kinds import number_or_nan
 
 PLAN = "MATERIAL v6.0.4"
 VALUE, PRIOR = 1.0, 1 / 600
@@ -88,7 +89,7 @@ def language_of(documents: Iterable[str], pattern: re.Pattern[str]) -> str | Non
 
 def number(text: str) -> float:
     """A setting that is a finite number, 0 or more."""
-    value = float(text)
+    value = number_or_nan(text)
     if not 0 <= value < float("inf"):
         raise ValueError("it must be a finite number, 0 or more")
     return value

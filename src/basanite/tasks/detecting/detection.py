@@ -23,6 +23,8 @@ from basanite.problems import Findings, Problem
 from basanite.tasks import Inputs
 
 HALF = SCALE // 2
+NAMED = 5
+"""So many targets are named where there are more."""
 EVERY = {"query": "all queries", "domain": "all domains", "language": "all languages"}
 
 Run = TypeVar("Run", bound="DetectionRun")
@@ -150,6 +152,9 @@ class DetectionRun(ABC):
 
     def _file_problems(self) -> Iterator[Problem]:
         noun = self.layout.target
+        if self._extra and not self.spans and not any(map(self.nearest, self._extra)):
+            yield self._other_set()
+            return
         for query in self._extra:
             near = self.nearest(query)
             fix = f"rename it to {self.file_of(near)}" if near is not None else "leave it out"
@@ -158,7 +163,15 @@ class DetectionRun(ABC):
         if self.source.complete:
             for query in (query for query in self.key.queries if query not in self.spans):
                 message, fix = f"the file of this {noun} is missing", f"write one file for each {noun}"
-                yield self._file_problem(query, message, fix)
+                yield replace(self._file_problem(query, message, fix), kind="missing")
+
+    def _other_set(self) -> Problem:
+        """No target in common has one cause, and it is told in place of all that follows from it (D-7)."""
+        nouns = EVERY[self.layout.target].removeprefix("all ")
+        known = ", ".join(self.key.queries[:NAMED]) + (" …" if len(self.key.queries) > NAMED else "")
+        message = f"none of your {len(self._extra)} {nouns} is in this data set: is this the right one?"
+        fix = f"send files for its {len(self.key.queries)} {nouns}: {known}"
+        return self._file_problem(self._extra[0], message, fix)
 
     def nearest(self, target: str) -> str | None:
         """The target that a file with a strange name is probably meant for."""

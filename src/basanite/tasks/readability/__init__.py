@@ -38,7 +38,7 @@ from basanite.tasks.readability.panels import (
     readings_of,
 )
 from basanite.tasks.readability.verdict import EVERY, FIXED, Examined, examine, parts_of, verdict
-from basanite.tasks.setting_kinds import number_range, one_of
+from basanite.tasks.setting_kinds import number_or_nan, number_range, one_of, whole_number
 
 FEWEST_DRAWS, MOST_DRAWS = 100, 1_000_000
 
@@ -121,24 +121,9 @@ def _signatures(settings: Settings) -> dict[str, str]:
     }
 
 
-def whole_number(low: int, high: int, text: str) -> int:
-    """A whole number within bounds.
-
-    >>> whole_number(1, 10, "7")
-    7
-    """
-    try:
-        found = int(text)
-    except ValueError:
-        found = low - 1
-    if not low <= found <= high:
-        raise ValueError(f"it is no whole number from {low} to {high}")
-    return found
-
-
 def step_size(text: str) -> float:
     """The distance of two neighbouring ratings of the scale."""
-    found = float(text)
+    found = number_or_nan(text)
     if not 0 < found <= 1000:
         raise ValueError("it is no step above 0")
     return found

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from basanite.formats.items import ID_LENGTH, ContentError, Items, number_of, read_items
+from basanite.formats.items import ID_LENGTH, ContentError, Items, lacks_columns, number_of, read_items
 from basanite.formats.records import Place, Records, read_records
 from basanite.metrics.judgement.readability import Readings, Reals
 from basanite.problems import Findings
@@ -23,7 +23,6 @@ USED = (*NEEDED, "round", "rank", "text")
 PANELS = ("expert", "novice")
 MOST_CELLS = 1_000_000
 REFERENCE, SUBMISSION = Place("reference", RULE), Place("submission", RULE)
-HEADER = "write a header: passage, judge, panel, rating (and genre, topic, round, rank, text if you have them)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +49,7 @@ def read_reference(paths: Sequence[Path], settings: Settings, findings: Findings
     records = read_records(paths[0], REFERENCE, findings)
     if records is None:
         return None
-    missing = [name for name in NEEDED if name not in records.columns]
-    for name in missing:
-        findings.add(REFERENCE.problem(records.file, 1, f"there is no column {name!r}", HEADER, name))
-    if missing:
+    if lacks_columns(records, NEEDED, REFERENCE, findings):
         return None
     passages = _gathered(records, settings["scale"], findings)
     findings.extend(_thin(passages, records.file))
