@@ -1,4 +1,4 @@
-"""The harness's own modules, from a plan to predictions and exported sets, held against scikit-learn and plain loops."""
+"""The harness's own modules, from a plan to predictions and exported sets, against scikit-learn and plain loops."""
 
 from __future__ import annotations
 
@@ -122,6 +122,8 @@ def test_a_posterior_becomes_its_expected_value_and_on_request_its_likeliest(rat
 def test_exported_counts_are_those_of_the_most_frequent_words_of_rows_that_may_be_seen(raters, tmp_path):
     plan = raters.path.parent / "plan.toml"
     assert here("harness", "export", plan, "--out", tmp_path / "sets", "--team", "a").code == 0
+    assert {path.name for path in (tmp_path / "sets").iterdir()} == {"a", "export.json"}  # nothing tells what is what
+    assert [path.name for path in tmp_path.iterdir()] == ["sets"]
     place = tmp_path / "sets" / "a" / "reviews" / "food"
     counted = bag_of_words([TEXTS[row] for row in raters.seen("reviews", "food")], 12)
     for name, rows in raters.split("reviews", "food").items():

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from basanite.errors import UnreadableError
 from basanite.formats.bounded import read_bounded
 from basanite.formats.feature_arrays import HEADER_FAULTS
+from basanite.harness.engine.sequences import Sequences
 from basanite.harness.steps.layout import ModuleError
 
 MATRIX_FORMATS: Final = ("npy", "sparse", "tsv")
@@ -228,6 +229,8 @@ def hidden_order(items: Any, salt: int) -> NDArray[np.int64]:
 def _contents(items: Any) -> Iterator[bytes]:
     if scipy.sparse.issparse(items):
         yield from (line.encode() for line in _sparse_lines(scipy.sparse.csr_array(items)))
+    elif isinstance(items, Sequences):
+        yield from (b"".join(_contents(items[at : at + 1].rows)) for at in range(len(items)))
     elif len(items) and isinstance(items[0], str):
         yield from (text.encode() for text in items)
     else:

@@ -2,6 +2,7 @@
 
     OUT/export.json                              what is in here, and which files the preprocessors opened
     OUT/TEAM/TASK/SPLIT/features/fold_01.npy …   validation.npy, test.npy (.npz where features are sparse)
+    OUT/TEAM/TASK/SPLIT/windows/fold_01.npy …    of items with several rows: how many rows each has
     OUT/TEAM/TASK/SPLIT/labels/TARGET/fold_01.npy …   validation.npy
 
 Test rows stand in an order that tells nothing, without numbers, so that nobody finds their labels elsewhere (A26).
@@ -12,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 import numpy as np
@@ -21,6 +23,7 @@ from basanite.errors import SettingError
 from basanite.harness.building import Builder
 from basanite.harness.data.splits import split_name
 from basanite.harness.engine.graph import run
+from basanite.harness.engine.sequences import Sequences
 from basanite.harness.engine.store import Store
 from basanite.harness.evaluation import Evaluation
 from basanite.harness.foreign.exchange import hidden_order
@@ -58,8 +61,10 @@ def export(evaluation: Evaluation, out: Path, *, begun: bool, letters: tuple[str
     if out.exists() and any(out.iterdir()):
         raise SettingError(f"{out} is not empty. Choose another folder, so that nothing old is among the sets.")
     sets = [found for found in _sets(evaluation) if not letters or found.team in letters]
-    for found in sets:
-        _write(evaluation, found, out)
+    out.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(prefix=".export-", dir=out.parent) as work:  # it holds the numbers of the test rows
+        for found in sets:
+            _write(_features(evaluation, found, Path(work)), evaluation, found, out)
     told = {"format": FORMAT, "plan": evaluation.plan.name, "sets": [str(found.place) for found in sets]}
     listing = {**told, "access": _access(evaluation, letters)}
     write_json(out / "export.json", listing)
@@ -87,8 +92,7 @@ def _sets(evaluation: Evaluation) -> Iterator[Set]:
             yield Set(letter, evaluation.plan.tasks[name], split)
 
 
-def _write(evaluation: Evaluation, found: Set, out: Path) -> None:
-    features = _features(evaluation, found, out / ".steps")
+def _write(features: Any, evaluation: Evaluation, found: Set, out: Path) -> None:
     partition = evaluation.partitions[found.task.name][found.split]
     start = 0
     for name, rows in split_arrays(partition).items():
@@ -98,6 +102,9 @@ def _write(evaluation: Evaluation, found: Set, out: Path) -> None:
             part = part[hidden_order(part, 0)]
         else:
             _write_labels(evaluation, found, out, name, rows)
+        if isinstance(part, Sequences):
+            write_array(out / found.place / "windows" / f"{name}.npy", part.lengths)
+            part = part.rows
         _write_matrix(out / found.place / "features" / name, part)
 
 
