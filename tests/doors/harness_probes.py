@@ -50,10 +50,11 @@ class Watching(_Writes):
 
 
 class Learning(_Writes):
-    """Three layers of components of all columns but the first: the number of the row passes by."""
+    """Three layers of components of all columns but the first: the number of the row passes by, a dead unit stays 0."""
 
     def __init__(self, parameters, seed=0):
         super().__init__(parameters)
+        self.trained = parameters.get("trained", True)
         self.inside = Components({"units": 3})
 
     @property
@@ -66,15 +67,24 @@ class Learning(_Writes):
         return one
 
     def fit(self, features):
-        self.note(f"learn {self.layers}", features)
-        self.inside.fit(np.asarray(features)[:, 1:])
+        self.note(f"learn {self.layers}" if self.trained else "begin", features)
+        rows = np.asarray(features)[:, 1:]
+        self.inside.weights = first_weights(rows.shape[1], self.layers)
+        if self.trained:
+            self.inside.fit(rows)
 
     def transform(self, features, layer=None):
         rows = np.asarray(features)
-        return np.column_stack([rows[:, 0], self.inside.transform(rows[:, 1:], layer)])
+        return np.column_stack([rows[:, 0], self.inside.transform(rows[:, 1:], layer), np.zeros(len(rows))])
 
     def states(self):
         return self.inside.states()
+
+
+def first_weights(columns, layers):
+    """The random weights that a learner has before training."""
+    dice, sizes = np.random.default_rng(0), [columns, *[3] * layers]
+    return [dice.normal(size=(sizes[at + 1], sizes[at])) for at in range(layers)]
 
 
 class Classifying(_Writes):
@@ -97,5 +107,6 @@ class Classifying(_Writes):
 
 
 WATCHING = module("watching", "preprocessor", Watching, needs="items", schema=LOG, random=False)
-LEARNING = module("learning", "learner", Learning, schema=LOG, random=False)
+BEGINNING = {**LOG, "properties": {**LOG["properties"], "trained": {"type": "boolean"}}}
+LEARNING = module("learning", "learner", Learning, schema=BEGINNING, random=False)
 CLASSIFYING = module("classifying", "linear", Classifying, schema=LOG, random=False)
