@@ -25,6 +25,24 @@ MEDIA = "application/problem+json"
 LOG = structlog.get_logger("basanite.server")
 
 
+SECOND_FACTOR = (
+    "Your role opens only with a second factor. Set one up in your account, or sign in again with the code of the one "
+    "you have."
+)
+WHO = {
+    "user": "people with an account",
+    "member": "members of a team",
+    "pi": "PIs of a team",
+    "judge": "judges",
+    "annotator": "annotators",
+    "adjudicator": "adjudicators",
+    "evaluation": "the evaluation team",
+    "administrator": "administrators",
+    "operator": "the operator of this server",
+}
+"""Roles as people call them."""
+
+
 class SignInError(HTTPException):
     """The call needs to know who makes it, and does not."""
 
@@ -37,8 +55,10 @@ class SignInError(HTTPException):
 class ForbiddenError(HTTPException):
     """The caller is known, and this is not theirs to do."""
 
-    def __init__(self, roles: Iterable[str], *, scope: str = "", csrf: bool = False) -> None:
-        super().__init__(403, _forbidden(sorted(roles), scope, csrf))
+    def __init__(
+        self, roles: Iterable[str], *, scope: str = "", csrf: bool = False, second_factor: bool = False
+    ) -> None:
+        super().__init__(403, SECOND_FACTOR if second_factor else _forbidden(sorted(roles), scope, csrf))
         if scope:
             self.headers = {"WWW-Authenticate": f'Bearer error="insufficient_scope", scope="{scope}"'}
 
@@ -48,7 +68,7 @@ def _forbidden(roles: list[str], scope: str, csrf: bool) -> str:
         return "The form has expired. Load the page again, and send it once more."
     if scope:
         return f"This token may not be used here. Make one with the scope {scope!r}."
-    return f"This is for {' or '.join(roles)} only."
+    return f"This is only for {' or '.join(WHO.get(role, role) for role in roles)}."
 
 
 def install(app: FastAPI) -> None:

@@ -22,7 +22,7 @@ from sqlalchemy.orm import Session
 from starlette.routing import BaseRoute, Mount
 
 from basanite.campaign.model.plan import Campaign
-from basanite.campaign.model.viewer import STAFF, VISITOR, Viewer
+from basanite.campaign.model.viewer import JUDGING, STAFF, VISITOR, Viewer
 from basanite.campaign.office import Actor, Office
 from basanite.campaign.organising import plans
 from basanite.campaign.people import roles as people
@@ -80,6 +80,16 @@ class Caller:
         offset = self.row.clock_offset if self.row is not None else 0.0
         return self.office.clock() + timedelta(seconds=offset)
 
+    def may_join(self, session: Session) -> bool:
+        """Whether the caller is here to take part: signed in, in no team yet, and without another part to play.
+
+        Asked of the database, for a session without second factor does not show that its person is an organizer.
+        """
+        if self.viewer.person is None or self.viewer.team is not None:
+            return False
+        known = people.viewer(session, self.row.id if self.row else None, self.viewer.person)
+        return not known.roles & (STAFF | JUDGING)
+
     @property
     def team(self) -> str:
         """The caller's team; only for routes of members, which the policy has made sure of."""
@@ -114,6 +124,8 @@ class Policy:
         with office.reading() as session:
             known = self._reaching(recognise(request, session))
             caller = _caller(request, session, office, known)
+        if known is None or known.scopes is None:  # a refusal is a page, too; a token's frame would name its person
+            request.state.caller = caller
         self._check(request, caller)
         request.state.caller = caller
         return caller
@@ -128,9 +140,17 @@ class Policy:
         if OPERATOR in self.roles and _operates(request):
             return
         if not self.roles & caller.roles:
-            raise (ForbiddenError if caller.known else SignInError)(self.roles)
+            raise self._refusal(caller)
         if caller.known is not None and "visitor" not in self.roles:
             self._check_reach(request, caller.known)
+
+    def _refusal(self, caller: Caller) -> ForbiddenError | SignInError:
+        """Why the caller may not: nobody in particular, another role, or the right one without a second factor."""
+        if caller.known is None:
+            return SignInError(self.roles)
+        with caller.office.reading() as session:
+            viewer = people.viewer(session, caller.row.id if caller.row else None, caller.known.person)
+        return ForbiddenError(self.roles, second_factor=bool(self.roles & frozenset(_roles(viewer))))
 
     def _check_reach(self, request: Request, known: Known) -> None:
         if known.scopes is not None and self.scope not in known.scopes:

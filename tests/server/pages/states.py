@@ -17,7 +17,7 @@ from basanite.problems import Problem
 from basanite.server.pages import error, start
 from basanite.server.pages.account import code, confirm, provider, reset, second_factor, sign_in, sign_up, tokens
 from basanite.server.pages.account import home as account
-from basanite.server.pages.campaign import announcements, calendar, home, leaderboard, packs, questions
+from basanite.server.pages.campaign import announcements, calendar, empty_board, home, leaderboard, packs, questions
 from basanite.server.pages.campaign.slots import Row, Slot
 from basanite.server.pages.foundation.cookies import Notice
 from basanite.server.pages.foundation.frame import Entry, Frame
@@ -213,7 +213,8 @@ def leaderboard_page(state):
         leaderboard.Choice("dev|CLIR|1A|", name(state), "CLIR"),
         leaderboard.Choice("w|CLIR|1A|", "Week", "CLIR"),
     )
-    return leaderboard.page_of(choices, "dev|CLIR|1A|", board)
+    empty = None if rows else empty_board.EmptyBoard("No primary runs", "2 teams have none.", "/x", "Submissions")
+    return leaderboard.page_of(choices, "dev|CLIR|1A|", board, empty)
 
 
 def announcements_page(state):

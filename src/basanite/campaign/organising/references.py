@@ -6,13 +6,15 @@ an HMAC under a random nonce in the vault, never a plain digest, which would con
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Self
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from basanite.campaign.model import stages
+from basanite.campaign.model.plan import Campaign, Window
 from basanite.campaign.model.refusals import missing, refused
 from basanite.campaign.office import Actor, Office
 from basanite.campaign.store import events
@@ -33,6 +35,7 @@ __all__ = [
     "nonce",
     "open_task",
     "versions",
+    "window_places",
 ]
 
 NONCES = "reference"
@@ -97,6 +100,14 @@ class Material:
             return self
         kept: dict[str, Any] = {role: getattr(self, role) or getattr(held, role) for role in BESIDE}
         return replace(self, **kept, names={**held.names, **self.names})
+
+
+def window_places(campaign: Campaign, window: Window) -> Iterator[Place]:
+    """Every place that a window takes submissions for: one for each task and language."""
+    for task in window.tasks:
+        queries = "" if task in stages.TASKS_WITHOUT_QUERIES else stages.queryset_name(campaign, window)
+        for language in stages.languages(campaign, window) or ("",):
+            yield Place(task, "+".join(window.dataset), language, queries)
 
 
 def holding(session: Session, campaign_id: str, place: Place) -> Material | None:

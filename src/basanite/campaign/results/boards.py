@@ -54,6 +54,8 @@ class Field:
     compared: tuple[Submission, ...]
     baselines: tuple[Submission, ...]
     left_out: Mapping[str, int]
+    without_primary: frozenset[str] = frozenset()
+    """The teams that have runs there and no primary one."""
 
     @property
     def shown(self) -> tuple[Submission, ...]:
@@ -92,6 +94,9 @@ def seen(session: Session, at: Desk, subject: Subject) -> SeenBoard:
         notes=_notes(at.campaign, window, view.ranked),
         provenance=_provenance(session, view, listed),
         pending=view.asked and ranking is None and len(field.compared) > 1 and bool(metric),
+        released="top" in view.released,
+        ranked=view.ranked,
+        without_primary=at.viewer.team in field.without_primary,
     )
 
 
@@ -105,11 +110,15 @@ class _View:
     held: Mapping[str, Result]
 
     @property
+    def released(self) -> frozenset[str]:
+        """The levels of results that are out by now."""
+        return effective(self.window, self.at.releases.get(self.window.id, {}), self.at.now)
+
+    @property
     def ranked(self) -> bool:
         """Whether runs of other teams, and so ranks, are released to this viewer."""
-        out = effective(self.window, self.at.releases.get(self.window.id, {}), self.at.now)
         inside = self.at.viewer.team is not None
-        return self.at.viewer.staff or ("top" in out and (inside or "public" in out))
+        return self.at.viewer.staff or ("top" in self.released and (inside or "public" in self.released))
 
     @property
     def asked(self) -> bool:
@@ -137,9 +146,11 @@ def field_of(session: Session, plan: plans.Plan, subject: Subject) -> Field:
     """Who is compared: one primary run of each team that counts; everybody else is counted with the reason."""
     rows = {row.id: row for row in _speaking(session, plan.row.id, subject)}
     runs = [_run(plan.campaign, row) for row in rows.values()]
-    chosen = compared(runs, _teams_there(session, plan.row.id, subject))
+    there = _teams_there(session, plan.row.id, subject)
+    chosen = compared(runs, there)
     newest = {run.team: rows[run.id] for run in chosen.runs}
-    return Field(tuple(newest.values()), tuple(rows[run.id] for run in chosen.baselines), chosen.left_out)
+    baselines = tuple(rows[run.id] for run in chosen.baselines)
+    return Field(tuple(newest.values()), baselines, chosen.left_out, frozenset(there - {run.team for run in runs}))
 
 
 def _run(campaign: Campaign, row: Submission) -> Run:

@@ -137,3 +137,9 @@ class SeenBoard:
     provenance: Provenance | None = None
     pending: bool = False
     """Whether groups and ranks are still being computed."""
+    released: bool = False
+    """Whether the teams may see values and ranks by now."""
+    ranked: bool = False
+    """Whether this viewer may see the runs of all teams."""
+    without_primary: bool = False
+    """Whether the viewer's own team has runs here and none that stands for it (C46)."""

@@ -10,7 +10,7 @@ from fastapi.responses import HTMLResponse, Response
 
 from basanite.problems import Problem
 from basanite.server.catalogue import say, sentence
-from basanite.server.faults import request_id
+from basanite.server.faults import SECOND_FACTOR, request_id
 from basanite.server.known import office_of
 from basanite.server.pages.foundation import cookies
 from basanite.server.pages.foundation.frame import Frame, render, show
@@ -38,17 +38,21 @@ class ErrorPage:
     problems: tuple[Problem, ...] = ()
     id: str = ""
     sign_in: str = ""
+    second_factor: bool = False
+    """Whether the reader has the role and lacks only a second factor (X-11)."""
 
 
 def error_page(request: Request, status: int, detail: str, problems: list[Problem]) -> Response:
     """The answer to a call that failed, as a page."""
     other = TITLES[500] if status >= 500 else sentence("This did not work")
+    second_factor = detail == SECOND_FACTOR
     page = ErrorPage(
-        say(TITLES.get(status, other)),
+        say("A second factor is needed") if second_factor else say(TITLES.get(status, other)),
         _words(status, detail, problems),
         tuple(problems),
         request_id(request) if status >= 500 else "",
         _sign_in(request) if status == 401 else "",
+        second_factor,
     )
     caller: Caller | None = getattr(request.state, "caller", None)
     if caller is not None and status < 500:

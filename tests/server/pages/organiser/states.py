@@ -55,7 +55,8 @@ def home_page(state):
         )
 
     waits = Waiting(*([min(count(state), 1)] * 7)) if state != "many" else Waiting(*([count(state)] * 7))
-    return home.HomePage("Desk", tuple(home.duties(waits)), several(state, line, 60), 3, ("release",))
+    tasks = several(state, lambda s, n: home.Task(name(s), name(s), "references"), 200)
+    return home.HomePage("Desk", tuple(home.duties(waits)), several(state, line, 60), 3, ("release",), tasks, 2)
 
 
 def confirm_page(state):

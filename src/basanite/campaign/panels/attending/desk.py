@@ -99,7 +99,10 @@ def desk(session: Session, office: Office, panel_id: str, person_id: str) -> Des
 def turn(session: Session, office: Office, panel: Panel, seat: Seat) -> Desk:
     """What comes next, without what can still be corrected."""
     plain = Desk("done", scheme_of(panel), panel.id, panel.name, seat.group)
-    return _before_work(office, plain, panel, seat) or _at_work(session, plain, seat)
+    before = _before_work(office, plain, panel, seat)
+    if before is None:
+        return _at_work(session, plain, seat)
+    return _counted(before, counts(session, seat)) if before.stage == "paused" else before
 
 
 def _before_work(office: Office, plain: Desk, panel: Panel, seat: Seat) -> Desk | None:
@@ -128,9 +131,7 @@ def needs_consent(scheme: Scheme, seat: Seat) -> bool:
 
 def _at_work(session: Session, plain: Desk, seat: Seat) -> Desk:
     rounds = counts(session, seat)
-    real = [one for one in rounds if one.round != TRAINING]
-    done, left = sum(one.done for one in real), sum(one.planned for one in real)
-    at = replace(plain, done=done, of=done + left, rounds=len(real))
+    at = _counted(plain, rounds)
     if seat.feedback is not None:
         return _with_feedback(session, at, seat)
     ends = _ends(session, seat)
@@ -142,6 +143,13 @@ def _at_work(session: Session, plain: Desk, seat: Seat) -> Desk:
         if _rests(plain.scheme, seat, one, rounds):
             return replace(at, stage="break", round=one.round)
     return at
+
+
+def _counted(plain: Desk, rounds: list[RoundCount]) -> Desk:
+    """The desk with how far all rounds are; training counts for nothing."""
+    real = [one for one in rounds if one.round != TRAINING]
+    done, left = sum(one.done for one in real), sum(one.planned for one in real)
+    return replace(plain, done=done, of=done + left, rounds=len(real))
 
 
 def counts(session: Session, seat: Seat) -> list[RoundCount]:

@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session
 
 from basanite.campaign.model import stages
 from basanite.campaign.organising import appeals
+from basanite.campaign.people.teams import reading
 from basanite.campaign.people.terms.rules import unaccepted
 from basanite.campaign.results import seeing
 from basanite.campaign.results.seen import SeenSubmission
@@ -88,12 +89,22 @@ def _duties(session: Session, caller: Caller) -> Iterator[Duty]:
     base, person = f"/campaigns/{row.slug}", caller.viewer.person
     if person is None:
         return
-    if unaccepted(session, row.id, person):
+    takes_part = caller.viewer.team is not None or caller.may_join(session)
+    if takes_part and unaccepted(session, row.id, person):
         yield Duty(say("Accept the rules before you download or submit."), f"{base}/packs")
-    if caller.viewer.team is None and not caller.viewer.staff:
-        yield Duty(say("Join a team, or ask to lead one."), f"{base}/team")
+    if caller.may_join(session):
+        yield from _joining(session, row.id, person, f"{base}/team")
     if caller.viewer.pi:
         yield from _certifications(session, caller, base)
+
+
+def _joining(session: Session, campaign_id: str, person: str, address: str) -> Iterator[Duty]:
+    """The way into a team, unless it is somebody else's turn to decide."""
+    lead = reading.lead_state(session, campaign_id, person)
+    if lead == "granted":
+        yield Duty(say("Make your team: the organizers agreed that you lead one."), address)
+    elif lead != "asked" and not reading.asked_team(session, campaign_id, person):
+        yield Duty(say("Join a team, or ask to lead one."), address)
 
 
 def _certifications(session: Session, caller: Caller, base: str) -> Iterator[Duty]:

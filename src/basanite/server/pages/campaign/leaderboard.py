@@ -14,6 +14,7 @@ from basanite.campaign.model.plan import Campaign
 from basanite.campaign.results import seeing
 from basanite.campaign.results.seen import BoardRow, SeenBoard
 from basanite.server.catalogue import say
+from basanite.server.pages.campaign.empty_board import EmptyBoard, empty_board, left_out
 from basanite.server.pages.foundation.frame import show
 from basanite.server.pages.runs.values import Place, axis_of, place
 from basanite.server.roles import Caller, allow
@@ -58,6 +59,10 @@ class LeaderboardPage:
     lines: tuple[Line, ...] = ()
     more: int = 0
     """How many systems are not listed any more."""
+    left_out: tuple[str, ...] = ()
+    """Who is not compared, in words."""
+    empty: EmptyBoard | None = None
+    """Why there is no line."""
 
 
 @ROUTER.get("/campaigns/{slug}/leaderboard")
@@ -71,7 +76,8 @@ def leaderboard(
     if not wanted:
         return show(request, caller, LeaderboardPage(say("Leaderboard"), (), ""))
     chosen, board = _first_filled(caller, row.id, wanted)
-    return show(request, caller, page_of(choices, chosen.value, board))
+    empty = None if board.rows else empty_board(board, campaign.window(board.window), caller)
+    return show(request, caller, page_of(choices, chosen.value, board, empty))
 
 
 def _first_filled(caller: Caller, campaign_id: str, wanted: Sequence[Choice]) -> tuple[Choice, SeenBoard]:
@@ -89,10 +95,14 @@ def _board(session: Session, caller: Caller, campaign_id: str, choice: Choice) -
     )
 
 
-def page_of(choices: tuple[Choice, ...], chosen: str, board: SeenBoard) -> LeaderboardPage:
+def page_of(
+    choices: tuple[Choice, ...], chosen: str, board: SeenBoard, empty: EmptyBoard | None = None
+) -> LeaderboardPage:
     """The page of a board."""
     more = max(len(board.rows) - SHOWN, 0)
-    return LeaderboardPage(say("Leaderboard"), choices, chosen, board, lines(board)[:SHOWN], more)
+    return LeaderboardPage(
+        say("Leaderboard"), choices, chosen, board, lines(board)[:SHOWN], more, left_out(board), empty
+    )
 
 
 def lines(board: SeenBoard) -> tuple[Line, ...]:

@@ -76,6 +76,7 @@ class PacksPage:
     staff: bool
     domains: tuple[Domain, ...] = ()
     """The domains that are known by now, with what belongs to each (M87)."""
+    may_join: bool = False
 
 
 @ROUTER.get(ADDRESS)
@@ -149,6 +150,7 @@ def _asked(caller: Caller) -> PacksPage:
             caller.viewer.pi,
             caller.viewer.staff,
             tuple(_domains(caller)),
+            caller.may_join(session),
         )
 
 

@@ -208,8 +208,9 @@ def _entries(session: Session, request: Request, caller: Caller) -> Iterable[Ent
     if caller.row is None:
         return
     base, path = f"/campaigns/{caller.row.slug}", request.url.path
+    mine = caller.roles | ({"joining"} if caller.may_join(session) else set())
     for label, part, readers in ENTRIES:
-        if readers & caller.roles:
+        if readers & mine:
             address = f"{base}/{part}" if part else base
             current = path == address if not part else path.startswith(address)
             count = _unread(session, caller) if part == "announcements" else 0
@@ -229,8 +230,8 @@ TEAM = frozenset({"member"})
 ENTRIES: list[tuple[str, str, frozenset[str]]] = [
     (sentence("Overview"), "", EVERYBODY),
     (sentence("Calendar"), "calendar", EVERYBODY),
-    (sentence("Data"), "packs", frozenset({"user"})),
-    (sentence("Team"), "team", frozenset({"user"})),
+    (sentence("Data"), "packs", frozenset({"joining", "member", "evaluation"})),
+    (sentence("Team"), "team", frozenset({"joining", "member"})),
     (sentence("Submit"), "submit", TEAM),
     (sentence("Submissions"), "submissions", TEAM),
     (sentence("Leaderboard"), "leaderboard", EVERYBODY),
@@ -243,4 +244,5 @@ ENTRIES: list[tuple[str, str, frozenset[str]]] = [
     (sentence("Reading"), "reading", frozenset({"annotator", "judge", "adjudicator", "evaluation"})),
     (sentence("Organise"), "organise", frozenset({"evaluation"})),
 ]
-"""The navigation of a campaign: a label, the rest of the address, and who sees it. Areas add theirs."""
+"""The navigation of a campaign: a label, the rest of the address, and who sees it: a role, or `joining`, who may
+still join a team."""

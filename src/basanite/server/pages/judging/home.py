@@ -84,18 +84,20 @@ def _line(session: Session, caller: Caller, one: MyPanel) -> Line:
     following = say(NEXT.get(found.stage, OVER))
     done, of = (found.done, found.of) if found.of else (one.done, one.of)
     where = (one.title, campaign.title, address, _words(found, done, of), done, of, following, is_open)
-    return Line(*where, *_state(found))
+    return Line(*where, *_state(found, of))
 
 
 def _words(found: working.Desk, done: int, of: int) -> str:
+    if not of:
+        return say("No items are assigned to you yet.")
     return progress_words(found) if found.of else say("{done} of {of} done", done=done, of=of)
 
 
-def _state(found: working.Desk) -> tuple[str, str]:
+def _state(found: working.Desk, of: int) -> tuple[str, str]:
     if found.stage == "paused":
         return "gold", say("paused")
     if found.stage in NEXT:
         return "good", say("open")
     if found.stage == "done":
-        return "quiet", say("done")
+        return "quiet", say("done") if of else say("not begun")
     return "quiet", say("not begun") if found.stage == "waiting" else say("ended")

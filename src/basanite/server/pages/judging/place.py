@@ -64,7 +64,7 @@ def at_of(caller: Caller, found: working.Desk) -> At:
 
 def progress_words(found: working.Desk) -> str:
     """How far a judge is: the round, the item of it, and all in all."""
-    whole = say("{done} of {of} done", done=found.done, of=found.of)
+    whole = say("{done} of {of} done", done=found.done, of=found.of) if found.of else ""
     if found.stage == "training":
         return _training_words(found)
     if not found.round or found.rounds < 1:

@@ -11,11 +11,14 @@ from fastapi.responses import Response
 
 from basanite.campaign.model.stages import is_blind
 from basanite.campaign.organising import releasing
+from basanite.campaign.organising.looking.checklist import Step, checklist
 from basanite.campaign.organising.looking.waiting import Waiting, runs_by_window, waiting
 from basanite.server.catalogue import plural, say, sentence
 from basanite.server.pages.foundation.frame import show
+from basanite.server.pages.foundation.times import distance
 from basanite.server.pages.organiser.desk import BASE, Organiser
 from basanite.server.pages.organiser.people.approvals import WORDS
+from basanite.server.pages.organiser.plan.references import words_of
 from basanite.server.pages.organiser.results.release import LEVELS
 from basanite.server.roles import Caller
 
@@ -64,6 +67,41 @@ WAITS = (
 """What is counted, how it is said of one and of many, and the page where it is decided."""
 
 
+TASKS = {
+    "window": (
+        sentence("Add a window to the campaign file"),
+        sentence("No window is open or coming, so nothing can be submitted."),
+        "plan",
+    ),
+    "reference": (
+        sentence("Add the reference for {what}"),
+        sentence("Without it, no submission can be checked or scored."),
+        "references",
+    ),
+    "pack": (
+        sentence("Add the files of {what}"),
+        sentence("The pack is empty, so teams have no data to run on."),
+        "packs",
+    ),
+    "team": (
+        sentence("Make a team, or grant somebody the right to make one"),
+        sentence("No team has a PI yet, and only members of a team can submit."),
+        "teams",
+    ),
+    "agreement": (
+        sentence("Have “{what}” signed"),
+        sentence("No team has an executed copy. A PI uploads the signed copy under Data; then it waits here for you."),
+        "packs",
+    ),
+    "organizer": (
+        sentence("Grant a second person the evaluation role"),
+        sentence("Some acts take two people in this campaign, and there is only one organizer."),
+        "people",
+    ),
+}
+"""What is to be done for each kind of step, why, and on which page."""
+
+
 @dataclass(frozen=True)
 class Duty:
     """Something that waits for a decision."""
@@ -71,6 +109,16 @@ class Duty:
     text: str
     part: str
     """Where it is decided."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """Something to set up before teams can submit."""
+
+    text: str
+    why: str
+    part: str
+    """Where it is done."""
 
 
 @dataclass(frozen=True)
@@ -101,6 +149,10 @@ class HomePage:
     windows: tuple[WindowLine, ...]
     version: int
     two_people: tuple[str, ...]
+    to_do: tuple[Task, ...] = ()
+    """What is left to set up."""
+    set_up: int = 0
+    """How many steps are done."""
 
 
 @ROUTER.get(BASE)
@@ -110,6 +162,7 @@ def home(request: Request, caller: Organiser) -> Response:
     with caller.office.reading() as session:
         found, runs = waiting(session, row.id), runs_by_window(session, row.id)
         out = releasing.releases(session, row.id)
+        steps = checklist(session, row.id, campaign, caller.now)
     released = {one.window: str(say(LEVELS[one.level])) for one in sorted(out, key=lambda one: LEVEL_ORDER[one.level])}
     page = HomePage(
         say("Desk"),
@@ -117,6 +170,8 @@ def home(request: Request, caller: Organiser) -> Response:
         tuple(_windows(caller, runs, released)),
         caller.plan_version,
         tuple(str(say(WORDS[act])) for act in sorted(campaign.two_people) if act in WORDS),
+        tuple(task_of(one, caller.now) for one in steps if not one.done),
+        sum(one.done for one in steps),
     )
     return show(request, caller, page)
 
@@ -127,6 +182,28 @@ def duties(found: Waiting) -> Iterator[Duty]:
         count: int = getattr(found, name)
         if count:
             yield Duty(plural(count, one, many), part)
+
+
+def task_of(step: Step, now: datetime) -> Task:
+    """A step in words: what to do, why, and where."""
+    if step.proposed:
+        text = say("Agree to the reference for {place}", place=_named(step))
+        return Task(text, say("It takes two people here, and another organizer has to agree."), "approvals")
+    text, why, part = TASKS[step.kind]
+    return Task(say(text, what=_named(step)), _why(step, why, now), part)
+
+
+def _named(step: Step) -> str:
+    return step.what if isinstance(step.what, str) else words_of(step.what)
+
+
+def _why(step: Step, why: str, now: datetime) -> str:
+    if step.window is None:
+        return say(why)
+    if step.window.opens.utc <= now:
+        return say("“{window}” is open.", window=step.window.title) + " " + say(why)
+    opens = say("“{window}” opens {when}.", window=step.window.title, when=distance(step.window.opens.utc - now))
+    return opens + " " + say(why)
 
 
 def _windows(

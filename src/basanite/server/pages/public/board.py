@@ -14,6 +14,7 @@ from basanite.campaign.keeping.publishing.tables import as_csv, as_latex, board_
 from basanite.campaign.keeping.season_report import board_chart
 from basanite.campaign.model.refusals import missing
 from basanite.campaign.results.seen import SeenBoard
+from basanite.server.pages.campaign.empty_board import left_out
 from basanite.server.pages.campaign.leaderboard import SHOWN, Line, lines
 from basanite.server.pages.foundation.drawing import Drawn, drawn
 from basanite.server.pages.foundation.frame import show
@@ -35,6 +36,8 @@ class BoardPage:
     links: Mapping[str, str] = field(default_factory=dict)
     """The page of each system by its name."""
     more: int = 0
+    left_out: tuple[str, ...] = ()
+    """Who is not compared, in words."""
 
 
 @ROUTER.get(f"{ADDRESS}/boards/{{board}}")
@@ -64,6 +67,7 @@ def page_of(found: Released) -> BoardPage:
         None if chart is None else drawn(chart),
         {one.name: one.slug for one in found.systems},
         max(len(found.board.rows) - SHOWN, 0),
+        left_out(found.board),
     )
 
 

@@ -11,6 +11,8 @@ from fastapi.responses import Response
 
 from basanite.campaign.keeping.publishing.gathering import BoardPage, Gathered, gather
 from basanite.campaign.keeping.season_report import public_report
+from basanite.campaign.model.policy import effective
+from basanite.campaign.results import facts
 from basanite.server.catalogue import say
 from basanite.server.pages.foundation.frame import show
 from basanite.server.pages.organiser.results.report import as_file
@@ -64,12 +66,15 @@ class ResultsPage:
     at: datetime
     more: int = 0
     """How many systems are not listed."""
+    without_runs: tuple[str, ...] = ()
+    """Windows whose results are public and in which no run counts."""
 
 
 @ROUTER.get(ADDRESS)
 def results(request: Request, caller: Anybody) -> Response:
     """The page."""
-    return show(request, caller, page_of(gathered(caller)))
+    found = gathered(caller)
+    return show(request, caller, page_of(found, _without_runs(caller, found)))
 
 
 @ROUTER.get(f"{ADDRESS}/report")
@@ -87,7 +92,7 @@ def gathered(caller: Caller) -> Gathered:
         return gather(session, caller.office, caller.here[0].slug, receipts=False)
 
 
-def page_of(found: Gathered) -> ResultsPage:
+def page_of(found: Gathered, without_runs: tuple[str, ...] = ()) -> ResultsPage:
     """The page of what was gathered."""
     systems = [SystemLine(one.slug, one.name, board.title) for board in found.boards for one in board.systems]
     references = tuple(
@@ -101,6 +106,18 @@ def page_of(found: Gathered) -> ResultsPage:
         len(found.departures),
         found.at,
         max(len(systems) - SHOWN, 0),
+        without_runs,
+    )
+
+
+def _without_runs(caller: Caller, found: Gathered) -> tuple[str, ...]:
+    with caller.office.reading() as session:
+        released = facts.releases(session, caller.here[0].id)
+    boards = {one.board.window for one in found.boards}
+    return tuple(
+        window.title
+        for window in found.campaign.windows
+        if window.id not in boards and "public" in effective(window, released.get(window.id, {}), caller.now)
     )
 
 

@@ -58,6 +58,8 @@ class TeamPage:
     """The team that the reader has asked to join."""
     teams: tuple[tuple[str, str], ...] = ()
     tracks: tuple[Track, ...] = ()
+    other_part: bool = False
+    """Whether the reader is an organizer, a judge or the like, who needs no team."""
 
 
 @ROUTER.get(ADDRESS)
@@ -193,6 +195,7 @@ def _outside(session: Session, caller: Caller) -> TeamPage:
         asked=reading.asked_team(session, row.id, person),
         teams=reading.teams_to_join(session, row.id),
         tracks=campaign.tracks,
+        other_part=not caller.may_join(session),
     )
 
 

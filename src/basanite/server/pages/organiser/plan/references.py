@@ -12,7 +12,6 @@ from fastapi.responses import Response
 from sqlalchemy.orm import Session
 from starlette.concurrency import run_in_threadpool
 
-from basanite.campaign.model import stages
 from basanite.campaign.model.plan import Campaign
 from basanite.campaign.model.refusals import RefusedError, refused
 from basanite.campaign.organising import approvals, reference_files, references, seconding
@@ -76,14 +75,8 @@ async def add(request: Request, caller: Organiser) -> Response:
 
 def places(campaign: Campaign) -> dict[str, Place]:
     """Every place that a window takes, by what a form says to mean it."""
-    found: dict[str, Place] = {}
-    for window in campaign.windows:
-        for task in window.tasks:
-            queries = "" if task in stages.TASKS_WITHOUT_QUERIES else stages.queryset_name(campaign, window)
-            for language in stages.languages(campaign, window) or ("",):
-                place = Place(task, "+".join(window.dataset), language, queries)
-                found["|".join((place.task, place.dataset, place.language, place.queryset))] = place
-    return found
+    every = (place for window in campaign.windows for place in references.window_places(campaign, window))
+    return {"|".join((place.task, place.dataset, place.language, place.queryset)): place for place in every}
 
 
 def words_of(place: Place | Reference) -> str:

@@ -1,0 +1,143 @@
+"""An empty board, list or desk says why, whose move it is and what to do (D-10)."""
+
+from __future__ import annotations
+
+import io
+import re
+import tarfile
+
+import pytest
+from starlette.testclient import TestClient
+from tests.server.pages.conftest import give_passwords
+from tests.server.pages.organiser.conftest import DESK, Desk
+
+from basanite.campaign.organising.releasing import release
+from basanite.server.accounts import sessions
+from basanite.testing import season, small_campaign_text
+
+HOME = "/campaigns/small"
+BOARD = f"{HOME}/leaderboard?of=dev|CLIR|1A|"
+
+
+def words(page):
+    """The text of a page's main part, in one line."""
+    main = page.partition("<main")[2].partition("</main>")[0]
+    return " ".join(re.sub(r"<[^>]*>|[\u2068\u2069]", " ", main).split())
+
+
+@pytest.fixture
+def runs(stage):
+    """Both teams submit in the development window, and nobody chooses a primary run."""
+    for team in ("alpha", "beta"):
+        stage.submit(team=team, file="perfect", label=team, kind="contrastive")
+
+
+@pytest.mark.req("P-6")
+def test_a_released_board_without_primary_runs_says_who_has_none(desk, visit, stage, clock, runs):
+    clock.set("2018-05-01 12:00")
+    stage.do(release, stage.season.as_eva, stage.season.campaign_id, "dev", "top")
+    page = visit("ada").get(BOARD).text
+    assert "2 teams submitted runs, but chose no primary run." in words(page)
+    assert "A team can ask the organizers to designate one of its runs." in words(page)
+    assert f'href="{HOME}/submissions"' in page
+    assert "eleased yet" not in page, "it is released"
+    eva = desk().get(BOARD).text
+    assert "an organizer designates one for a team" in words(eva)
+    assert f'href="{DESK}/submissions?window=dev"' in eva
+    visitor = words(visit().get(BOARD).text)
+    assert "Released to the teams" in visitor
+    assert "primary" not in visitor, "how many take part is for the teams"
+
+
+@pytest.mark.req("P-6")
+def test_an_empty_board_of_an_open_window_says_until_when_something_can_be_done(desk, visit, stage, runs):
+    eva = words(desk().get(BOARD).text)
+    assert "2 teams submitted runs, but chose no primary run." in eva
+    assert re.search(r"The window closes in \d+ days; until then each team can choose one\.", eva)
+    ada = words(visit("ada").get(BOARD).text)
+    assert "Your team has runs here, but no primary run." in ada
+    assert "2 teams" not in ada, "others' runs are not out"
+    visitor = words(visit().get(BOARD).text)
+    assert "The window is still open" in visitor
+    assert "runs here" not in visitor
+
+
+@pytest.mark.req("P-6")
+def test_a_board_that_waits_for_its_release_says_whose_move_it_is(visit, stage, clock):
+    clock.set("2018-04-03 12:00")
+    stage.submit(label="blind", dataset=("EVAL1",))
+    clock.set("2018-04-10 12:00")
+    for who in ("bea", None):
+        page = words(visit(who).get(f"{HOME}/leaderboard?of=week|CLIR|1A|").text)
+        assert "Not released yet The window closed 1 day" in page
+        assert "The next step is the organizers'" in page
+
+
+@pytest.mark.req("P-6")
+def test_a_public_release_without_a_run_to_compare_is_not_called_unreleased(visit, stage, clock, runs):
+    assert "Nothing is public yet" in visit().get(f"{HOME}/results").text
+    clock.set("2018-05-01 12:00")
+    for level in ("top", "public"):
+        stage.do(release, stage.season.as_eva, stage.season.campaign_id, "dev", level)
+    page = visit().get(f"{HOME}/results").text
+    assert "Nothing is public yet" not in page
+    assert "Public, but without a run to compare" in page
+    assert "2 teams submitted runs, but chose no primary run." in words(visit().get(BOARD).text)
+
+
+@pytest.fixture
+def fresh(office, clock, app):
+    """The desk of a campaign in which nothing is set up but its people."""
+    made = season(office, small_campaign_text(two_people=("reference",)))
+    give_passwords(office, made)
+
+    def opened(who="eva"):
+        with office.writing() as session:
+            cookie = sessions.start(session, office, getattr(made, who), strong=True)
+        client = TestClient(app)
+        client.cookies.set(sessions.cookie_name(office), cookie)
+        return Desk(client)
+
+    return opened
+
+
+def tasks(page):
+    """The entries of the checklist: where each leads, by its text."""
+    part = page.partition('id="to-do"')[2].partition("</section>")[0]
+    return {words(f"<main>{text}</main>"): address for address, text in re.findall(r'href="([^"]+)">(.*?)</a>', part)}
+
+
+@pytest.mark.req("P-6")
+def test_a_new_campaign_shows_what_is_to_be_set_up_until_it_can_take_a_submission(fresh, pack):
+    eva, otto = fresh(), fresh("otto")
+    page = eva.page()
+    assert "Nothing waits for a decision" not in page
+    assert tasks(page) == {
+        "Add the reference for CLIR · DEV · 1A · QUERY1": f"{DESK}/references",
+        "Add the reference for CLIR · EVAL1 · 1A · QUERY1": f"{DESK}/references",
+        "Add the files of DEV": f"{DESK}/packs",
+        "Add the files of EVAL1": f"{DESK}/packs",
+    }
+    for pack_id in ("DEV", "EVAL1"):
+        place = f"CLIR|{pack_id}|1A|QUERY1"
+        eva.upload("/references", "/references", archive(pack.key), "key.tgz", place=place, reason="first")
+        eva.upload("/packs", f"/packs/{pack_id}/files", b"text", "data.txt")
+    waiting = tasks(eva.page())
+    assert waiting == {
+        "Agree to the reference for CLIR · DEV · 1A · QUERY1": f"{DESK}/approvals",
+        "Agree to the reference for CLIR · EVAL1 · 1A · QUERY1": f"{DESK}/approvals",
+    }
+    for _ in waiting:
+        number = re.search(rf'action="{DESK}/approvals/([^"]+)"', otto.page("/approvals"))[1]
+        otto.act("/approvals", f"/approvals/{number}", agree="yes")
+    done = eva.page()
+    assert tasks(done) == {}
+    assert "Nothing waits for a decision" in done
+
+
+def archive(folder):
+    """A folder as a packed archive."""
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w:gz") as tar:
+        tar.add(folder, arcname=".")
+    return packed.getvalue()
