@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import unicodedata
 
 from basanite.analysis.results import Value
@@ -10,6 +11,7 @@ from basanite.figures import Cell
 
 UNDEFINED = "–"
 _BIDI = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+_HYPHEN = re.compile(r"(?<![\w.−-])-(?=[\d∞])")
 _HIDDEN = frozenset({"Cc", "Cs", "Zl", "Zp"})
 
 
@@ -49,6 +51,15 @@ def _finite(value: float) -> str:
     if 0 < size < 0.001:
         return f"{value:.2g}"
     return f"{value + 0.0:.4f}" if size < 10 else f"{value:.2f}" if size < 1000 else f"{value:,.1f}"
+
+
+def true_minus(words: str) -> str:
+    """Words with true minus signs before their numbers; hyphens inside words and ranges stay.
+
+    >>> true_minus("AQWV -0.31 (-1 to 0.2), run-3, 1e-05")
+    'AQWV −0.31 (−1 to 0.2), run-3, 1e-05'
+    """
+    return _HYPHEN.sub("−", words)
 
 
 def percent(share: float) -> str:

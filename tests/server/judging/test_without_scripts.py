@@ -355,10 +355,13 @@ def test_my_judging_lists_every_panel_with_what_comes_next(bench, visit):
     assert 'href="/judging"' in browser.get("/").text
 
 
+@pytest.mark.req("D-10")
 def test_a_pause_keeps_the_place(bench, judging):
     stars(bench, "pause")
     at = judging("jo", "pause")
     at.answer(**{"q-rating": "3"})
-    assert "You are having a pause" in at.post("pause").text
+    paused = at.post("pause").text
+    assert "You are having a pause" in paused
+    assert "1 of 6 done" in paused, "how far one is stays known"
     assert "You are having a pause" in at.look().text
     assert "Item 2 of 3" in at.post("go-on").text

@@ -151,6 +151,23 @@ def test_what_was_typed_stays_when_something_is_missing(opened, site):
     tab.complaints.clear()  # the browser notes that the answer was a refusal
 
 
+@pytest.mark.req("R-18", "R-17")
+def test_what_is_only_inferred_needs_no_piece_of_text_here_as_in_a_file(opened, site, tmp_path):
+    _, made, _ = site
+    tab = opened("anna", f"/answer/{made.formal}?document=nfl-101&query=winners")
+    tab.get_by_label("team", exact=False).first.fill("Buffalo Bills")
+    tab.get_by_role("button", name="Keep this answer").click()
+    tab.wait_for_selector("text=choose that it can be inferred")
+    tab.complaints.clear()  # the browser notes that the answer was a refusal
+    tab.get_by_label("How does the text say it?").select_option("inferred")
+    tab.get_by_role("button", name="Keep this answer").click()
+    tab.wait_for_selector("text=Your answer is kept.")
+    (record,) = answers_in(made, "winners")
+    assert (record["kind"], record.get("provenance", [])) == ("inferred", [])
+    tab.get_by_role("button", name="Take back").click()
+    tab.wait_for_selector("text=taken back")
+
+
 @pytest.mark.req("R-18")
 def test_without_scripts_sentences_are_ticked_as_evidence(chrome, site):
     address, made, _ = site

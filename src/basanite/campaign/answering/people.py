@@ -152,7 +152,10 @@ def give(
     kind: str,
     pieces: Sequence[tuple[int, int]],
 ) -> ReceivedAnswer:
-    """Keep one answer of a person: a name or value for each variable, and the pieces of text that say so."""
+    """Keep one answer of a person: a name or value for each variable, and the pieces of text that say so.
+
+    What is only inferred may rest on no single piece, here as in a file of answers (R-17).
+    """
     package = session.get_one(ReadingPackage, run.reading_package_id)
     texts = corpus(office, package)
     task = session.get_one(ReadingTaskRow, run.reading_task_id)
@@ -161,8 +164,8 @@ def give(
         raise missing("question")
     shown = texts.documents[document]
     said = _said(asked, values)
-    if not pieces:
-        fix = "select the words in the text that say so, then take them as evidence"
+    if not pieces and kind != "inferred":
+        fix = "select the words in the text that say so and take them as evidence, or choose that it can be inferred"
         raise refused("R-18", "the answer has no evidence", fix, status=422)
     bindings = bindings_of(said, asked.variables, texts.prefixes)
     arrived = Arrived(

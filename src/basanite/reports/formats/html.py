@@ -27,7 +27,7 @@ from basanite.reports.drawing.strip import Strip, strip
 from basanite.reports.formats.json_output import plain
 from basanite.reports.model import Report, Section
 from basanite.reports.outputs import Output
-from basanite.reports.wording import number, percent, plural, shown
+from basanite.reports.wording import number, percent, plural, shown, true_minus
 
 TABLE_OPEN = 15
 """The data of a chart stand open under it up to this many rows."""
@@ -161,7 +161,7 @@ def environment() -> Environment:
         "percent": percent,
     }
     made.globals |= {**functions, "table_open": TABLE_OPEN, "table_long": TABLE_LONG}
-    made.filters |= {"number": _number, "sort_key": sort_key}
+    made.filters |= {"number": _number, "sort_key": sort_key, "prose": true_minus}
     return made
 
 

@@ -18,7 +18,7 @@ from pptx.enum.text import MSO_ANCHOR
 from pptx.util import Emu, Inches, Pt
 
 from basanite.reports import theme
-from basanite.reports.wording import shown
+from basanite.reports.wording import shown, true_minus
 
 WIDTH, HEIGHT = Inches(13.333), Inches(7.5)
 MARGIN = Inches(0.6)
@@ -27,7 +27,6 @@ EPOCH = datetime(2000, 1, 1, tzinfo=UTC)
 TITLE_ONLY, BLANK = 5, 6
 LONGEST_TITLE = 110
 INK = theme.literal(theme.LIGHT)
-_MINUS = re.compile(r"(?<![\w.])-(?=\d)")
 _SENTENCE = re.compile(r"(?<=[.;]) (?=[A-Z])")
 _TIME = re.compile(rb"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z")
 
@@ -44,7 +43,7 @@ def cut(text: str, length: int) -> str:
     >>> cut("a long sentence", 7)
     'a long…'
     """
-    plain = _MINUS.sub("−", shown(text))  # a hyphen would let the line break before the number
+    plain = true_minus(shown(text))  # a hyphen would let the line break before the number
     return plain if len(plain) <= length else plain[: length - 1].rstrip() + "…"
 
 

@@ -14,10 +14,12 @@ from basanite.campaign.organising.looking.waiting import Waiting
 from basanite.campaign.organising.moves import Move
 from basanite.campaign.packs.files import PackListing
 from basanite.campaign.people.saying.mailing import Preview
+from basanite.campaign.store.plans import parsed
 from basanite.campaign.store.tables import Batch, Reference
 from basanite.server.pages.foundation.paging import Paged
 from basanite.server.pages.organiser import confirm, home
 from basanite.server.pages.organiser.people import approvals, people, team, teams
+from basanite.server.pages.organiser.plan import changes as file_changes
 from basanite.server.pages.organiser.plan import file, packs, references, windows
 from basanite.server.pages.organiser.record import audit, export
 from basanite.server.pages.organiser.results import (
@@ -32,6 +34,7 @@ from basanite.server.pages.organiser.results import (
 )
 from basanite.server.pages.organiser.saying import announcing, answering, mailing, webhooks
 from basanite.server.pages.runs.values import values_of
+from basanite.testing import small_campaign_text
 
 CHOICES = (("evaluation", "evaluation team"), ("judge", "judge"))
 
@@ -148,15 +151,25 @@ def windows_page(state):
     )
 
 
+def change_line(state, how="changed"):
+    return file_changes.ChangeLine(how, name(state), (file_changes.Fact(name(state), name(state), name(state)),))
+
+
+def small_plan():
+    return parsed(small_campaign_text())
+
+
 def file_page(state):
     changes = tuple(Change(f"windows.dev.{n}", 1, name(state)) for n in range(min(count(state), 1000)))
     gone = (Departing("dev", name(state), changes[:3], state == "error"),) if changes else ()
-    found = None if state == "none" else PlanPreview("d" * 64, changes, gone if state != "rtl" else ())
+    found = None if state == "none" else PlanPreview("d" * 64, changes, gone if state != "rtl" else (), small_plan())
     versions = several(state, lambda s, n: file.VersionLine(n, "d" * 64, NOW, name(s), name(s)), file.SHOWN)
     lines = several(
-        state, lambda s, n: file.DeviationLine(name(s), NOW, name(s), name(s), n % 2 == 0, (name(s),)), file.SHOWN
+        state,
+        lambda s, n: file.DeviationLine(name(s), NOW, name(s), name(s), n % 2 == 0, (change_line(s),)),
+        file.SHOWN,
     )
-    shown = tuple(map(str, changes))
+    shown = several(state, lambda s, n: change_line(s, ("added", "changed", "removed")[n % 3]), 1000)
     return file.FilePage("Plan", name(state), versions, lines, found, name(state), name(state), shown)
 
 

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import html
 import io
 import re
 import tarfile
 
 import pytest
 from starlette.testclient import TestClient
+from tests.server.accounts.conftest import CHEAP, PASSWORD
 from tests.server.pages.conftest import give_passwords
-from tests.server.pages.organiser.conftest import DESK, Desk
+from tests.server.pages.organiser.conftest import DESK, MORE, Desk
 
+from basanite.campaign.office import COMMAND
 from basanite.campaign.organising.releasing import release
-from basanite.server.accounts import sessions
+from basanite.campaign.people.persons import add_person
+from basanite.campaign.people.roles import grant
+from basanite.campaign.store.tables import Account
+from basanite.server.accounts import passwords, sessions
 from basanite.testing import season, small_campaign_text
 
 HOME = "/campaigns/small"
@@ -22,7 +28,13 @@ BOARD = f"{HOME}/leaderboard?of=dev|CLIR|1A|"
 def words(page):
     """The text of a page's main part, in one line."""
     main = page.partition("<main")[2].partition("</main>")[0]
-    return " ".join(re.sub(r"<[^>]*>|[\u2068\u2069]", " ", main).split())
+    return " ".join(html.unescape(re.sub(r"<[^>]*>|[\u2068\u2069]", " ", main)).split())
+
+
+@pytest.fixture
+def campaign():
+    """The small season as it is."""
+    return {}
 
 
 @pytest.fixture
@@ -32,7 +44,7 @@ def runs(stage):
         stage.submit(team=team, file="perfect", label=team, kind="contrastive")
 
 
-@pytest.mark.req("P-6")
+@pytest.mark.req("D-10")
 def test_a_released_board_without_primary_runs_says_who_has_none(desk, visit, stage, clock, runs):
     clock.set("2018-05-01 12:00")
     stage.do(release, stage.season.as_eva, stage.season.campaign_id, "dev", "top")
@@ -49,7 +61,7 @@ def test_a_released_board_without_primary_runs_says_who_has_none(desk, visit, st
     assert "primary" not in visitor, "how many take part is for the teams"
 
 
-@pytest.mark.req("P-6")
+@pytest.mark.req("D-10")
 def test_an_empty_board_of_an_open_window_says_until_when_something_can_be_done(desk, visit, stage, runs):
     eva = words(desk().get(BOARD).text)
     assert "2 teams submitted runs, but chose no primary run." in eva
@@ -62,7 +74,7 @@ def test_an_empty_board_of_an_open_window_says_until_when_something_can_be_done(
     assert "runs here" not in visitor
 
 
-@pytest.mark.req("P-6")
+@pytest.mark.req("D-10")
 def test_a_board_that_waits_for_its_release_says_whose_move_it_is(visit, stage, clock):
     clock.set("2018-04-03 12:00")
     stage.submit(label="blind", dataset=("EVAL1",))
@@ -73,7 +85,7 @@ def test_a_board_that_waits_for_its_release_says_whose_move_it_is(visit, stage, 
         assert "The next step is the organizers'" in page
 
 
-@pytest.mark.req("P-6")
+@pytest.mark.req("D-10")
 def test_a_public_release_without_a_run_to_compare_is_not_called_unreleased(visit, stage, clock, runs):
     assert "Nothing is public yet" in visit().get(f"{HOME}/results").text
     clock.set("2018-05-01 12:00")
@@ -83,6 +95,70 @@ def test_a_public_release_without_a_run_to_compare_is_not_called_unreleased(visi
     assert "Nothing is public yet" not in page
     assert "Public, but without a run to compare" in page
     assert "2 teams submitted runs, but chose no primary run." in words(visit().get(BOARD).text)
+
+
+@pytest.mark.req("X-11", "D-10")
+def test_an_organizer_without_a_second_factor_reads_that_one_is_needed_and_where(desk):
+    weak = desk("eva", strong=False)
+    answer = weak.get(DESK)
+    assert answer.status_code == 403
+    assert "A second factor is needed" in answer.text
+    assert 'href="/account/second-factor">Set up a second factor</a>' in answer.text
+    assert "only for" not in words(answer.text)
+    home = weak.get(HOME).text
+    assert "Join a team" not in home, "an organizer needs none"
+    told = weak.client.get(f"/api/v1{HOME}/teams").json()
+    assert "second factor" in told["detail"]
+
+
+@pytest.mark.req("D-10")
+def test_another_role_is_told_whose_page_it_is(visit, stage):
+    answer = visit("ada").get(DESK)
+    assert answer.status_code == 403
+    assert "This is only for the evaluation team." in words(answer.text)
+    assert "second factor" not in answer.text
+
+
+def newcomer(stage):
+    """Somebody who has an account and nothing else."""
+    with stage.office.writing() as session:
+        person = add_person(session, stage.office, name="Nora", mail="nora@example.org")
+        account = session.get_one(Account, person.id)
+        account.password, account.confirmed = passwords.hashed(CHEAP, PASSWORD), stage.office.clock()
+        return person.id
+
+
+@pytest.mark.req("D-10")
+@pytest.mark.parametrize("role", ["", "judge", "annotator", "adjudicator"])
+def test_only_who_may_take_part_is_told_to_join_a_team(visit, stage, role):
+    person = newcomer(stage)
+    if role:
+        stage.do(grant, COMMAND, person_id=person, role=role, campaign_id=stage.season.campaign_id)
+    nora = visit("nora")
+    for part in ("", "/packs"):
+        page = nora.get(HOME + part).text
+        assert ("Join a team, or ask to lead one." in page) == (role == ""), part
+        assert (f'<a href="{HOME}/team"' in page) == (role == ""), part
+    assert ("need no team for it" in nora.get(f"{HOME}/team").text) == (role != "")
+
+
+@pytest.mark.req("D-10")
+def test_who_has_asked_for_a_place_is_not_told_to_ask(visit, stage):
+    newcomer(stage)
+    nora = visit("nora")
+    nora.send(f"{HOME}/team", f"{HOME}/team/join", team=stage.season.alpha, site="")
+    assert "Join a team, or ask to lead one." not in nora.get(HOME).text
+
+
+@pytest.mark.req("D-10", "M89")
+@pytest.mark.parametrize("campaign", [{"more": MORE}], indirect=False)
+def test_a_key_that_is_out_is_not_said_to_come(visit, stage, clock, campaign):
+    clock.set("2018-05-01 12:00")
+    assert "Its key comes" in visit("ada").get(f"{HOME}/packs").text
+    clock.set("2018-05-10 12:00")
+    page = visit("ada").get(f"{HOME}/packs").text
+    assert "Its key comes" not in page
+    assert "Its key is out. It appears here once the points above are settled." in page
 
 
 @pytest.fixture
@@ -104,10 +180,13 @@ def fresh(office, clock, app):
 def tasks(page):
     """The entries of the checklist: where each leads, by its text."""
     part = page.partition('id="to-do"')[2].partition("</section>")[0]
-    return {words(f"<main>{text}</main>"): address for address, text in re.findall(r'href="([^"]+)">(.*?)</a>', part)}
+    return {
+        " ".join(re.sub(r"[\u2068\u2069]", "", text).split()): address
+        for address, text in re.findall(r'href="([^"]+)"><bdi>(.*?)</bdi></a>', part)
+    }
 
 
-@pytest.mark.req("P-6")
+@pytest.mark.req("D-10")
 def test_a_new_campaign_shows_what_is_to_be_set_up_until_it_can_take_a_submission(fresh, pack):
     eva, otto = fresh(), fresh("otto")
     page = eva.page()

@@ -77,7 +77,7 @@ class Filed:
 def test_a_new_file_is_previewed_with_its_changes_and_deviations_before_it_holds(desk, stage):
     eva = desk()
     filed = Filed(eva, plan_text(**{"count = 3": "count = 4"}))
-    assert "quota.count: 3 became 4" in filed.answer.text
+    assert "<dt><bdi>Quota</bdi></dt><dd><del><bdi>3</bdi></del> → <bdi>4</bdi></dd>" in filed.answer.text
     assert "This makes 1 deviation" in filed.answer.text
     assert held(stage).version == 1, "a preview keeps nothing"
     unexplained = filed.keep()
@@ -88,6 +88,43 @@ def test_a_new_file_is_previewed_with_its_changes_and_deviations_before_it_holds
     with stage.office.reading() as session:
         row = session.scalars(select(Deviation)).one()
     assert (row.reason, row.by) == ("one more was promised", stage.season.eva)
+
+
+FINAL = """
+[[windows]]
+id = "final"
+title = "Final week"
+opens = "2018-06-02 00:00"
+closes = "2018-06-08 24:00"
+tasks = ["CLIR"]
+dataset = ["EVAL1", "EVAL2"]
+querysets = ["QUERY1"]
+languages = ["1A"]
+quota = { count = 2, period = "total" }
+feedback = "none"
+kind = "evaluation"
+certification = "7 days"
+"""
+
+
+@pytest.mark.req("P-28")
+def test_a_preview_lists_what_is_added_changed_and_removed_in_words(desk, stage):
+    text = plan_text(**{'title = "Kick-off"': 'title = "First meeting"'}) + FINAL
+    page = Filed(desk(), text).answer.text
+    preview = page.partition('id="preview"')[2].partition("</section>")[0]
+    assert re.findall(r"<strong><bdi>(.*?)</bdi></strong>.*?>(added|changed|removed)<", preview) == [
+        ("Milestone “First meeting”", "changed"),
+        ("Window “Final week”", "added"),
+    ]
+    facts = dict(re.findall(r"<dt><bdi>(.*?)</bdi></dt><dd>(.*?)</dd>", preview))
+    assert facts["Title"] == "<bdi>Final week</bdi>"
+    assert facts["Certification"] == "<bdi>7 days</bdi>"
+    assert facts["Data"] == "<bdi>EVAL1, EVAL2</bdi>"
+    assert "{" not in preview, "nobody reads JSON"
+    assert "…" not in preview, "nothing is cut off"
+    gone = Filed(desk(), plan_text().partition("[[milestones]]")[0])
+    assert "Milestone “Kick-off”" in gone.answer.text
+    assert ">removed<" in gone.answer.text
 
 
 def test_a_file_that_touches_nothing_frozen_needs_no_reason_and_keeps_every_byte(desk, stage):

@@ -9,6 +9,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from basanite.campaign.model.freezing import Change, changes, departures
+from basanite.campaign.model.plan import Campaign
 from basanite.campaign.model.refusals import refused
 from basanite.campaign.office import Office
 from basanite.campaign.organising import plans
@@ -33,6 +34,8 @@ class PlanPreview:
     digest: str
     changes: tuple[Change, ...]
     deviations: tuple[Departing, ...]
+    campaign: Campaign
+    """The plan of the file."""
 
 
 def preview(session: Session, office: Office, campaign_id: str, text: str) -> PlanPreview:
@@ -48,7 +51,7 @@ def preview(session: Session, office: Office, campaign_id: str, text: str) -> Pl
         if gone
     ]
     digest = hashlib.sha256(text.encode()).hexdigest()
-    return PlanPreview(digest, changes(plan.campaign, new), tuple(found))
+    return PlanPreview(digest, changes(plan.campaign, new), tuple(found), new)
 
 
 def versions(session: Session, campaign_id: str) -> tuple[PlanVersion, ...]:

@@ -41,14 +41,12 @@ def add(file: Path, data: Path | None, mail: str | None, as_json: bool) -> None:
     """Begin a campaign from its FILE; all problems of the file are listed, each with its line."""
     with at_desk(data, mail, json=as_json) as desk:
         from basanite.campaign.organising import plans
+        from basanite.reports.wording import plural
 
         row = plans.add_campaign(desk.session, desk.office, desk.actor, _text(file))
         shown = _summary(desk.plan(row.id))
-    show(
-        shown,
-        [f"Campaign {shown['slug']}: {len(shown['windows'])} windows. Next: basanite admin people add"],
-        json=as_json,
-    )
+        windows = plural("window", len(shown["windows"]))
+    show(shown, [f"Campaign {shown['slug']}: {windows}. Next: basanite admin people add"], json=as_json)
 
 
 @campaign.command("show", epilog=example("basanite admin campaign show --data season"))

@@ -193,7 +193,7 @@ def _asked(caller: Caller, name: str, case_id: str, form: Form | None = None) ->
         f"{address}/{case_id}",
         left,
         "open" if one.state == "open" else "decided",
-        percent(round(one.disagreement, 2)) if len(one.voices) > 1 else "",
+        percent(round(one.disagreement, 2)) if 0 < one.disagreement < 1 else "",
         shown_blocks(scheme, one.blocks, address),
         scheme.pairwise,
         tuple(_voice(scheme, each) for each in one.voices),

@@ -45,6 +45,11 @@ class QueuePage:
     cases: tuple[CaseLine, ...]
     more: int = 0
 
+    @property
+    def graded(self) -> bool:
+        """Whether cases differ in how far judges are apart: two judges and a plain choice can only differ wholly."""
+        return any(0 < one.disagreement < 1 for one in self.cases)
+
 
 @ROUTER.get(PANEL)
 def queue(request: Request, caller: Adjudicator, panel: str) -> Response:

@@ -105,7 +105,7 @@ def give_answer(request: Request, task_id: str, caller: Answerer, form: Filled) 
             pieces = tuple(_pieces(form))
             kind = form.text("kind")
             if kind not in ("explicit", "inferred"):
-                kind = "explicit" if len(pieces) == 1 else "inferred"
+                kind = "inferred" if len(pieces) > 1 else "explicit"
             people.give(
                 session, caller.office, caller.actor, run, document, query, values=values, kind=kind, pieces=pieces
             )

@@ -16,7 +16,7 @@ from basanite import registry
 from basanite.errors import BasaniteError
 from basanite.reports import theme
 from basanite.reports.formats.html import listed_rows, numeric
-from basanite.reports.wording import number, percent, shown
+from basanite.reports.wording import number, percent, shown, true_minus
 from basanite.server.catalogue import plural, say
 
 
@@ -34,7 +34,7 @@ def environment() -> Environment:
     )
     made.globals |= {"_": say, "plural": plural, "static": static_address, "mark": _mark()}
     made.globals |= {"listed_rows": listed_rows, "numeric": numeric}
-    made.filters |= {"figure": figure, "percent": percent, "size": size, "meaning": meaning}
+    made.filters |= {"figure": figure, "percent": percent, "size": size, "meaning": meaning, "prose": true_minus}
     return made
 
 

@@ -187,10 +187,10 @@ def duties(found: Waiting) -> Iterator[Duty]:
 def task_of(step: Step, now: datetime) -> Task:
     """A step in words: what to do, why, and where."""
     if step.proposed:
-        text = say("Agree to the reference for {place}", place=_named(step))
-        return Task(text, say("It takes two people here, and another organizer has to agree."), "approvals")
-    text, why, part = TASKS[step.kind]
-    return Task(say(text, what=_named(step)), _why(step, why, now), part)
+        why = say("It takes two people here, and another organizer has to agree.")
+        return Task(say("Agree to the reference for {what}", what=_named(step)), why, "approvals")
+    text, reason, part = TASKS[step.kind]
+    return Task(say(text, what=_named(step)), _why(step, reason, now), part)
 
 
 def _named(step: Step) -> str:

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from basanite.figures import Axis, Chart, Table
-from basanite.reports.wording import number
 from basanite.server.catalogue import said, say
 from basanite.server.pages.foundation.drawing import Drawn, drawn
+from basanite.server.pages.foundation.environment import figure
 
 FEW = 10
 MOST_LEVELS = 60
@@ -91,8 +91,8 @@ def place(value: float | None, low: float | None, high: float | None, axis: tupl
         for one in (value, low, high)
     )
     bounds = low is not None and high is not None
-    words = say("{value}, from {low} to {high}", value=number(value), low=number(low), high=number(high))
-    return Place(at, left, right, str(words) if bounds else number(value))
+    words = say("{value}, from {low} to {high}", value=figure(value), low=figure(low), high=figure(high))
+    return Place(at, left, right, str(words) if bounds else figure(value))
 
 
 def axis_of(values: Iterable[float | None]) -> tuple[float, float]:
@@ -146,8 +146,8 @@ def _chart(factor: str, metric: str, rows: list[tuple[str, float, float | None, 
 def _summary(rows: list[tuple[str, float, float | None, float | None, int | None]], bounds: bool) -> str:
     best, worst = max(rows, key=lambda row: row[1]), min(rows, key=lambda row: row[1])
     if best[1] == worst[1]:
-        return said("The same on all {count} levels: {value}.", count=len(rows), value=number(best[1]))
-    values = {"low": number(worst[1]), "worst": worst[0], "high": number(best[1]), "best": best[0], "count": len(rows)}
+        return said("The same on all {count} levels: {value}.", count=len(rows), value=figure(best[1]))
+    values = {"low": figure(worst[1]), "worst": worst[0], "high": figure(best[1]), "best": best[0], "count": len(rows)}
     words = said("From {low} ({worst}) to {high} ({best}) over {count} levels.", **values)
     return f"{words} {said('Lines are 95 % intervals.')}" if bounds else words
 

@@ -23,6 +23,7 @@ from basanite.server.pages.foundation.frame import go, refuse, show
 from basanite.server.pages.foundation.multipart import Taken, take
 from basanite.server.pages.organiser.carrying import back, carried
 from basanite.server.pages.organiser.desk import BASE, Organiser, at, name_of, refusal
+from basanite.server.pages.organiser.plan.changes import ChangeLine, change_lines
 from basanite.server.roles import Caller
 
 ROUTER = APIRouter(include_in_schema=False)
@@ -52,7 +53,7 @@ class DeviationLine:
     by: str
     reason: str
     results_known: bool
-    changes: tuple[str, ...]
+    changes: tuple[ChangeLine, ...]
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ class FilePage:
     fresh: str = ""
     """The text that is previewed, in Base64: it comes back byte by byte, whatever browsers do to lines."""
     reason: str = ""
-    shown: tuple[str, ...] = ()
+    shown: tuple[ChangeLine, ...] = ()
     """The changes of the preview, in words."""
 
 
@@ -155,7 +156,7 @@ def _same(session: Session, caller: Caller, text: str, digest: str) -> PlanPrevi
 
 
 def _asked(caller: Caller, found: PlanPreview | None = None, fresh: str = "", reason: str = "") -> FilePage:
-    row, _ = caller.here
+    row, campaign = caller.here
     with caller.office.reading() as session:
         versions = previewing.versions(session, row.id)
         lines = [
@@ -171,11 +172,11 @@ def _asked(caller: Caller, found: PlanPreview | None = None, fresh: str = "", re
         found,
         fresh,
         reason,
-        tuple(map(str, found.changes)) if found else (),
+        change_lines(found.changes, found.campaign, campaign) if found else (),
     )
 
 
 def _deviation(session: Session, caller: Caller, one: Deviation) -> DeviationLine:
-    changes = tuple(str(Change(each["what"], each["from"], each["to"])) for each in one.changes)
-    by = name_of(session, caller, one.by)
-    return DeviationLine(one.window, one.at, by, one.reason, one.results_known, changes)
+    gone = [Change(each["what"], each["from"], each["to"]) for each in one.changes]
+    lines = change_lines(gone, caller.here[1])
+    return DeviationLine(one.window, one.at, name_of(session, caller, one.by), one.reason, one.results_known, lines)
