@@ -107,7 +107,7 @@ def test_an_organizer_without_a_second_factor_reads_that_one_is_needed_and_where
     assert "only for" not in words(answer.text)
     home = weak.get(HOME).text
     assert "Join a team" not in home, "an organizer needs none"
-    told = weak.client.get(f"/api/v1{HOME}/teams").json()
+    told = weak.client.get(f"/api/v1{HOME}/panels").json()
     assert "second factor" in told["detail"]
 
 
