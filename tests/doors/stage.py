@@ -15,7 +15,7 @@ from basanite.cli import app
 from basanite.cli.operating.office import GivenClock
 from basanite.server.app import make_app
 from basanite.testing import SetClock, season, small_office
-from basanite.testing.engines import place
+from basanite.testing.engines import Place
 
 
 class Stage:
@@ -45,11 +45,10 @@ class Stage:
 
     def command(self, *words):
         """Type a command on the server's machine; gives what it printed."""
-        data = self.office.settings.data
-        environment = place(data).environment()
-        ended = CliRunner(env=environment).invoke(
-            app, [*map(str, words), "--data", str(data), "--json"], obj=GivenClock(self.clock)
-        )
+        settings = self.office.settings
+        environment = Place(settings.database, settings.storage).environment()
+        line = [*map(str, words), "--data", str(settings.data), "--json"]
+        ended = CliRunner(env=environment).invoke(app, line, obj=GivenClock(self.clock))
         assert ended.exit_code == 0, (words, ended.output, ended.exception)
         return json.loads(ended.stdout)
 
