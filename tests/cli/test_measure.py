@@ -46,6 +46,15 @@ def test_the_same_command_prints_the_same_bytes():
     assert here(*words, cwd=FEATURES).stdout == here(*words, cwd=FEATURES).stdout
 
 
+def test_one_name_stands_for_both_parts_of_otce(whole):
+    words = ("measure", "run", "unseen.npz", "--draws", "0", "--json", "--metric")
+    found = here(*words, "otce", cwd=FEATURES).data["values"]
+    assert {"otce_wd", "otce_wt"} <= set(found)
+    assert found["otce_wd"]["value"] == pytest.approx(whole["values"]["otce_wd"]["value"], rel=1e-9)
+    without = here("measure", "run", "seen.npz", "--metric", "otce", cwd=FEATURES)
+    assert (without.code, "OTCE source features and labels" in without.stderr) == (2, True)
+
+
 def test_the_backend_is_a_choice_and_agrees(whole):
     pytest.importorskip("torch")
     words = ("measure", "run", "unseen.npz", "--draws", "0", "--backend", "torch", "--json")

@@ -49,7 +49,18 @@ def test_a_plan_that_is_not_there_is_told_without_a_stack_trace(tmp_path, words)
 
 def test_status_before_any_run_says_so(tmp_path):
     ended = here("harness", "status", written(tmp_path))
-    assert (ended.code, ended.stdout.strip().endswith("no run has ended here yet.")) == (0, True)
+    assert (ended.code, "no run has ended here yet. If the run was given --out" in ended.stdout) == (0, True)
+
+
+def test_status_finds_the_folder_that_the_run_was_given(tmp_path):
+    plan, out = written(tmp_path, HEAD + DIGITS), tmp_path / "elsewhere"
+    assert here("harness", "run", plan, "--out", out, "--only", "1").code == 0
+    found = here("harness", "status", plan, "--out", out, "--json").data
+    assert found == here("harness", "status", out, "--json").data
+    assert found["tasks"]["digits"]["runs"]["1"]["state"] == "done"
+    assert here("harness", "status", plan, "--json").data["tasks"] == {}
+    both = here("harness", "status", out, "--out", out)
+    assert (both.code, "is a result folder itself" in both.stderr) == (2, True)
 
 
 def test_an_unknown_command_of_the_harness_is_answered_with_the_nearest(tmp_path):

@@ -68,22 +68,26 @@ def run(
 
 @click.command(epilog=example("basanite harness status quick.toml"))
 @click.argument("path", metavar="PLAN|RESULT", type=PATH)
+@click.option("--out", type=PATH, help="The result folder that the run was given. [default: beside the plan]")
 @as_json
-def status(path: Path, as_json: bool) -> None:
+def status(path: Path, out: Path | None, as_json: bool) -> None:
     """Tell how far the run of a plan, or the run in a result folder, has come."""
     from basanite.harness.results import ResultFolder
     from basanite.harness.summary import progress, summary
 
-    folder = path if path.is_dir() else result_folder(path)
     if not path.exists():
         raise SettingError(f"{path} does not exist. Give a plan or a result folder.")
+    if out is not None and path.is_dir():
+        raise SettingError(f"{path} is a result folder itself. Give it alone, or a plan with --out.")
+    folder = path if path.is_dir() else out or result_folder(path)
     counts = progress(folder)
     if (folder / "manifest.json").is_file():
         _show({**summary(ResultFolder(folder)), "progress": counts}, json=as_json)
     elif as_json:
         sys.stdout.write(json_output.dumps({"progress": counts, "tasks": {}}))
     else:
-        click.echo(f"{folder}: no run has ended here yet.")
+        asked = "" if out or path.is_dir() else " If the run was given --out, give it here too."
+        click.echo(f"{folder}: no run has ended here yet.{asked}")
     if counts["steps"]:
         say(f"{counts['done']} of {plural('step', counts['steps'])} done")
 

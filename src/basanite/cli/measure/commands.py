@@ -49,6 +49,13 @@ if TYPE_CHECKING:
     from basanite.clusters.address import Cluster
 
 METRIC = "Only these measures (and the primary one). Repeat it."
+PARTS = {"otce": ("otce_wd", "otce_wt")}
+"""Measures that are known by one name and have two values."""
+
+
+def named_measures(_context: click.Context, _option: click.Parameter, names: Sequence[str]) -> tuple[str, ...]:
+    """The names of what is measured, where one name may stand for its parts."""
+    return tuple(dict.fromkeys(part for name in names for part in PARTS.get(name, (name,))))
 
 
 def common(draws: int, words: str) -> Callable[[Command], Command]:
@@ -61,7 +68,7 @@ def common(draws: int, words: str) -> Callable[[Command], Command]:
             ),
             click.option("--seed", type=int, default=0, show_default=True, help="Seed of everything drawn."),
             click.option("--draws", type=click.IntRange(0, MOST_DRAWS), default=draws, show_default=True, help=words),
-            click.option("--metric", "metrics", multiple=True, help=METRIC),
+            click.option("--metric", "metrics", multiple=True, callback=named_measures, help=METRIC),
         ):
             command = option(command)
         return cluster_option(settings_option(as_json(command)))
