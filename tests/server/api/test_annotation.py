@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.metrics.judgement.test_unitising import by_loops
 from tests.server.conftest import with_token
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "campaign" / "annotating"))
@@ -15,6 +16,7 @@ from basanite.campaign.annotating.finding import document_named
 from basanite.campaign.office import Actor
 from basanite.campaign.people.persons import add_person
 from basanite.campaign.people.roles import grant
+from basanite.metrics.judgement.unitising import Document, Span
 
 BASE = "/api/v1/campaigns/small/annotation"
 FOXES = [("Foxes", [6, 11], 2)]
@@ -66,6 +68,22 @@ def test_a_text_is_annotated_over_http_and_every_event_counts_once(client, peopl
     files = client.get(f"{BASE}/projects/matches/export?format=brat", headers=tokens["judy"]).json()
     assert "Team 6 11\tFoxes" in files["files"]["one.ann"]
     assert files["not_kept"]
+
+
+@pytest.mark.req("S-20")
+def test_spans_have_unitising_alpha_as_its_author_defines_it(client, people):
+    _, tokens = people
+    marked = {"anna": [("Foxes", [6, 11], 2)], "axel": [("The Foxes", [2, 11], 2)]}
+    for name, teams in marked.items():
+        (task,) = client.get(f"{BASE}/tasks", headers=tokens[name]).json()["tasks"]
+        text = client.get(f"{BASE}/tasks/{task['id']}", headers=tokens[name]).json()["text"]
+        events = sent([*marks(teams, salt=name)])
+        events["events"].append({"id": "d", "kind": "done"})
+        assert client.post(f"{BASE}/tasks/{task['id']}/events", json=events, headers=tokens[name]).status_code == 200
+    spans = client.get(f"{BASE}/projects/matches/agreement", headers=tokens["judy"]).json()["spans"]
+    assert (spans["exact"]["value"], spans["overlap"]["value"]) == (0.0, 1.0)
+    judges = [[Span(begin, end) for _, (begin, end), _ in teams] for teams in marked.values()]
+    assert spans["alpha"]["value"] == pytest.approx(by_loops([Document(len(text), judges)]), rel=1e-9)
 
 
 @pytest.mark.req("R-15", "P-5", case="bad")
