@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import io
+import math
 import re
+import tarfile
 
 import pytest
 from tests.server.conftest import add_reference, with_token
@@ -10,18 +13,23 @@ from tests.server.doors.sending import bearer, send_raw
 from tests.server.test_routes import signed_in
 
 from basanite.campaign.jobs.worker import running, until_idle
+from basanite.campaign.organising import releasing
 from basanite.server.roles import list_of_routes
+from basanite.synthetic.clir import Spec
 from basanite.testing import season, small_campaign_text
+from basanite.testing.packs import small_pack
 
 
-def scored(client, office, token, *contents):
+def scored(client, office, token, *contents, last="contrastive"):
     """The submissions as their team sees them once they are scored."""
     sent = []
     with running(office, ()):
         for number, content in enumerate(contents):
-            answer = send_raw(client, token, content, label=f"run{number}")
+            kind = last if number == len(contents) - 1 else "contrastive"
+            answer = send_raw(client, token, content, label=f"run{number}", type=kind)
             assert answer.status_code == 201, answer.text
             assert until_idle(office, 60) == 0
+            office.clock.forward(minutes=1)  # runs stand in the order in which they came
             sent.append(answer.json()["url"])
     return [client.get(url, headers=bearer(token)).json() for url in sent]
 
@@ -67,3 +75,48 @@ def test_on_a_ladder_a_run_that_is_not_better_tells_nothing_of_its_own(office, l
     assert (first["result"]["level"], second["result"]["level"]) == ("ladder", "ladder")
     assert set(second["result"]["data"]["values"]) == {"aqwv"}
     assert second["result"]["data"]["values"] == first["result"]["data"]["values"]
+
+
+BOARD = "/api/v1/campaigns/small/leaderboard?window=dev&task=CLIR&language=1A"
+
+
+def with_silent(content, silent):
+    """The same archive, with some of its queries answered by nothing."""
+    made = io.BytesIO()
+    with tarfile.open(fileobj=io.BytesIO(content)) as old, tarfile.open(fileobj=made, mode="w:gz") as new:
+        members = [member for member in old if member.isfile()]
+        for at, member in enumerate(sorted(members, key=lambda one: one.name)):
+            data = old.extractfile(member).read()
+            data = re.sub(rb"\tY\t1.0", b"\tN\t0.0", data) if at in silent else data
+            member.size = len(data)
+            new.addfile(member, io.BytesIO(data))
+    return made.getvalue()
+
+
+@pytest.mark.req("S-17")
+def test_a_ladder_moves_by_whole_steps_and_only_when_the_gain_exceeds_one(office, ladder, tmp_path):
+    from starlette.testclient import TestClient
+
+    from basanite.server.app import make_app
+
+    pack = small_pack(tmp_path, Spec(queries=40, documents=30, seed=3, empty=0.0))
+    add_reference(office, ladder, pack, "DEV")
+    perfect, half = pack.perfect.read_bytes(), set(range(20))
+    runs = (with_silent(perfect, half), with_silent(perfect, half - {0}), perfect, with_silent(perfect, {0}))
+    with TestClient(make_app(office)) as client:
+        token = with_token(office, ladder.ada)
+        shown = scored(client, office, token, *runs, last="primary")
+        office.clock.set("2018-04-09 06:00")
+        with office.writing() as session:
+            releasing.release(session, office, ladder.as_eva, ladder.campaign_id, "dev", "top")
+        (row,) = client.get(BOARD, headers=bearer(with_token(office, ladder.eva))).json()["rows"]
+    assert all(set(one["result"]["data"]["values"]["aqwv"]) == {"value", "step"} for one in shown)
+    assert not any("breakdowns" in one["result"]["data"] for one in shown)
+    first, one_more, everything, fewer = (one["result"]["data"]["values"]["aqwv"] for one in shown)
+    assert abs(first["value"] - 0.5) <= first["step"] / 2
+    assert one_more == first  # one more query of forty is within chance
+    assert everything["value"] > first["value"]
+    assert fewer == everything  # a worse run tells nothing of its own
+    for one in (first, everything):
+        assert math.isclose(one["value"] / one["step"], round(one["value"] / one["step"]), abs_tol=1e-6)
+    assert row["looks"] == 4
