@@ -100,6 +100,12 @@ class Findings:
             self.counts[rule] += times - shown[rule]
         self.rejected = self.rejected or other.rejected
 
+    def cut(self, limit: int) -> Findings:
+        """The same findings with fewer listed, as if they had been kept with this limit."""
+        short = Findings(limit)
+        short.merge(self)
+        return short
+
     def room(self, rule: str, severity: Severity = "reject", kind: str = "") -> int:
         """How many further problems of this rule would be listed and not only counted."""
         return sys.maxsize if self.limit is None else max(self.limit - self._listed[rule, severity, kind], 0)

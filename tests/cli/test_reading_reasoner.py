@@ -74,7 +74,7 @@ def test_a_limit_ends_with_exit_code_1_and_undecided(tmp_path):
     assert (ended.data["derived"], ended.data["consistent"]) == ([], None)
     why = here("reading", "explain", *words[2:-1], "--statement", "a n 2", cwd=tmp_path)
     assert (why.code, why.stdout.startswith("the limit on terms_per_rule, 10, was reached in rule up.")) == (1, True)
-    assert "--limit terms_per_rule=NUMBER" in why.stdout
+    assert "by the limit terms_per_rule=NUMBER" in why.stdout
 
 
 @pytest.mark.req("R-9")

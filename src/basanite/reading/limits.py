@@ -56,7 +56,7 @@ class LimitReachedError(BasaniteError):
 
 def cure(limit: str) -> str:
     """What to do about a limit that was reached."""
-    return f"Give less input, or allow more: --limit {limit}=NUMBER."
+    return f"Give less input, or allow more by the limit {limit}=NUMBER."
 
 
 @dataclass(frozen=True, order=True)

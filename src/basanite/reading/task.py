@@ -32,7 +32,7 @@ from basanite.reports.wording import plural
 from basanite.tasks import Inputs, Setting, Task
 from basanite.tasks.setting_kinds import number_or_nan
 
-NO_HUMAN: Final = "no answers of people were given (--human), so ratios to human performance are undefined"
+NO_HUMAN: Final = "no answers of people were given, so ratios to human performance are undefined"
 QUERIES_FIXED: Final = "draws are of whole documents; queries and gold are held fixed"
 
 

@@ -96,10 +96,8 @@ class ClassificationRun(ItemRun):
         number = len(self.settings["classes"] or classes)
         if items * (len(WHOLE) + len(CLASS_COLUMNS) * number) > MOST_NUMBERS:
             message = f"{number} classes of {items} items are too many to be scored at once"
-            fix = (
-                f"name at most {MOST_NUMBERS // items // len(CLASS_COLUMNS)} with --set classes=…, or give fewer items"
-            )
-            yield SUBMISSION.problem(file, None, message, fix)
+            fix = f"score at most {MOST_NUMBERS // items // len(CLASS_COLUMNS)} of them, or give fewer items"
+            yield SUBMISSION.problem(file, None, message, fix, hint="--set classes=…")
 
 
 def count(pairs: Pairs, settings: Settings) -> Counted:

@@ -262,6 +262,7 @@ def submission_page(state):
         (problem,) * min(total, submission.LISTED),
         total,
         {"M29": total} if total else {},
+        {},
         values_of(one.result.data, curves(state)) if one.result else None,
         1,
         True,

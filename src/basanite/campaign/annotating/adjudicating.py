@@ -269,8 +269,8 @@ def _check_not_own(session: Session, document: AnnotationDocument, actor: Actor)
 def _require_adjudicator(session: Session, actor: Actor, document: AnnotationDocument) -> None:
     if "adjudicator" not in viewer(session, document.campaign_id, actor.id).roles:
         if may_look(session, actor, document.campaign_id):
-            fix = "have the role given: basanite admin people role"
-            raise refused("X-4", "only an adjudicator decides", fix, status=403)
+            fix, hint = "have the role given", "basanite admin people role"
+            raise refused("X-4", "only an adjudicator decides", fix, status=403).with_hint(hint)
         raise missing("text")
     _check_not_own(session, document, actor)
 

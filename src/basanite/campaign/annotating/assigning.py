@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from basanite.campaign.annotating.finding import documents, find_document, find_project, require_open, tasks_in
 from basanite.campaign.annotating.setting_up import log
-from basanite.campaign.model.refusals import missing, refused
+from basanite.campaign.model.refusals import missing, no_reason, refused
 from basanite.campaign.office import Actor, Office
 from basanite.campaign.people.duty import check_role, lock_person
 from basanite.campaign.people.roles import grant, require_organiser, viewer
@@ -90,7 +90,7 @@ def withdraw(session: Session, office: Office, actor: Actor, task_id: str, *, re
     if task.state == "done":
         raise refused(RULE, "this task is done", "leave it, or let its annotator open it again")
     if not reason.strip():
-        raise refused(RULE, "a task is taken back without a reason", "say why (--reason)", status=422)
+        raise no_reason(RULE, "a task is taken back without a reason")
     task.state = "withdrawn"
     project = find_project(session, task.project_id)
     log(session, office, actor, project, "withdrawn", task=task.id, reason=reason.strip()[:500])

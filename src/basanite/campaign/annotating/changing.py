@@ -29,7 +29,7 @@ from basanite.campaign.annotating.finding import (
 from basanite.campaign.annotating.packages import checked_config, files_digest, with_lists, working_folder
 from basanite.campaign.annotating.recorded import Kept, recorded, write_at
 from basanite.campaign.annotating.setting_up import bounded, config_version, log
-from basanite.campaign.model.refusals import refused
+from basanite.campaign.model.refusals import no_reason, refused
 from basanite.campaign.office import Actor, Office
 from basanite.campaign.people.roles import require_organiser
 from basanite.campaign.store.tables import AnnotationConfig, AnnotationProject, AnnotationTask
@@ -103,7 +103,7 @@ def change_config(
     require_organiser(session, actor, project.campaign_id)
     require_open(project)
     if not reason.strip():
-        raise refused(RULE, "a configuration is changed without a reason", "say why (--reason)", status=422)
+        raise no_reason(RULE, "a configuration is changed without a reason")
     for task in tasks_in(session, project.id):
         session.refresh(task, with_for_update=True)
     shown, copies = _previewed(session, office, project, text, lists or {})

@@ -25,7 +25,7 @@ from basanite.campaign.annotating.finding import bench_of, documents, find_proje
 from basanite.campaign.annotating.looking import effort
 from basanite.campaign.annotating.packages import Bench, text_of
 from basanite.campaign.annotating.setting_up import log
-from basanite.campaign.model.refusals import RefusedError, refused
+from basanite.campaign.model.refusals import RefusedError, no_reason, refused
 from basanite.campaign.office import Actor, Office
 from basanite.campaign.organising import plans, reference_files, references
 from basanite.campaign.organising.references import Material, Place
@@ -114,7 +114,7 @@ def grow(session: Session, office: Office, actor: Actor, project_id: str, folder
     project = find_project(session, project_id)
     require_organiser(session, actor, project.campaign_id)
     if not reason.strip():
-        raise refused(RULE, "the gold grows without a reason", "say why (--reason)", status=422)
+        raise no_reason(RULE, "the gold grows without a reason")
     found = results(session, office, actor, project.id)
     if not found.texts:
         raise refused(RULE, "no text is adjudicated yet", "finish the adjudication of some", status=409)

@@ -21,7 +21,7 @@ from basanite.campaign.annotating.packages import (
     take_in,
     with_lists,
 )
-from basanite.campaign.model.refusals import refused
+from basanite.campaign.model.refusals import no_reason, refused
 from basanite.campaign.office import Actor, Office
 from basanite.campaign.people.roles import require_organiser
 from basanite.campaign.store import events
@@ -183,7 +183,7 @@ def _set_state(
     project = find_project(session, project_id, lock=True)
     require_organiser(session, actor, project.campaign_id)
     if not reason.strip():
-        raise refused(RULE, "without a reason", "say why (--reason)", status=422)
+        raise no_reason(RULE, "without a reason")
     project.state = state
     log(session, office, actor, project, state, reason=reason.strip()[:500])
     return project

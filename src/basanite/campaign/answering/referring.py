@@ -18,7 +18,7 @@ from basanite.campaign.answering.running import Order, worked
 from basanite.campaign.jobs.running import Given
 from basanite.campaign.model import stages
 from basanite.campaign.model.plan import Campaign
-from basanite.campaign.model.refusals import refused
+from basanite.campaign.model.refusals import no_reason, refused
 from basanite.campaign.office import Actor, Office
 from basanite.campaign.organising import approvals, plans, reference_files, references, rescoring, seconding
 from basanite.campaign.organising.references import Material, Place
@@ -59,8 +59,8 @@ def place_of(campaign: Campaign, package: ReadingPackage, *, dataset: str = "", 
     own = [one for one in windows if one.id == package.window] or windows
     fitting = [one for one in windows if "+".join(one.dataset) == dataset] if dataset else own
     if not fitting:
-        fix = "look at the windows of the campaign: basanite admin window list"
-        raise refused("M62", "no window takes reading runs on this", fix, status=422, found=dataset)
+        fix, hint = "look at the windows of the campaign", "basanite admin window list"
+        raise refused("M62", "no window takes reading runs on this", fix, status=422, found=dataset).with_hint(hint)
     known = stages.languages(campaign, fitting[0])
     spoken = language or (known[0] if len(known) == 1 else "")
     task = next(one for one in fitting[0].tasks if one.lower() == TASK)
@@ -92,7 +92,7 @@ def _check_asked(place: Place, reason: str) -> None:
     if place.task.lower() != TASK:
         raise refused("R-21", "gold of a reading package is no reference of another task", "choose reading", status=422)
     if not reason.strip():
-        raise refused("P-7", "a reference without a reason", "say why (--reason)", status=422)
+        raise no_reason("P-7", "a reference without a reason")
 
 
 def _grown(session: Session, office: Office, package: ReadingPackage) -> _Grown:

@@ -75,8 +75,8 @@ def _check_formal(who: Viewer, package: ReadingPackage) -> None:
         fix = "fetch the task by the id that the evaluation team gives, or make one to practise on"
         raise refused("R-23", "formal tasks are made by the evaluation team alone", fix, status=403)
     if not package.window:
-        fix = "add the package with a window (--window)"
-        raise refused("R-23", "this package is for practice alone", fix, status=409)
+        fix = "add the package with a window"
+        raise refused("R-23", "this package is for practice alone", fix, status=409).with_hint("--window")
 
 
 def _check_practice(session: Session, office: Office, who: Viewer, campaign_id: str, *, sealed: bool) -> None:

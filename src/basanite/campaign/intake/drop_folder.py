@@ -22,6 +22,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from basanite.campaign.intake import accepting, quotas, uploads
+from basanite.campaign.model import problem_list
 from basanite.campaign.model.declared import Declared
 from basanite.campaign.model.refusals import RefusedError, refused
 from basanite.campaign.model.stages import DOMAIN_TASK
@@ -181,8 +182,8 @@ def declared_by(name: str, track: str = "") -> Declared:
     if not isinstance(found, ArchiveName):
         raise RefusedError(found, status=422)
     if found.for_web:
-        fix = "use the full name: `basanite pack` makes it"
-        raise refused("M56", "this name does not say what is submitted", fix, status=422, found=name)
+        message, fix = "this name does not say what is submitted", "use the full name of an archive"
+        raise refused("M56", message, fix, status=422, found=name).with_hint("`basanite pack` makes it")
     domains = found.sets if found.task == DOMAIN_TASK else ()
     return Declared(
         task=found.task,
@@ -250,7 +251,8 @@ def _answer_decided(office: Office, place: Place) -> None:
         rows = session.execute(query.where(Dropped.team_id == place.team.id, Dropped.state == "taken")).all()
     for row, submission in rows:
         if submission.state == "invalid" and submission.problems_digest:
-            _answer(place, f"{row.name}.problems.json", json.loads(office.files.read(submission.problems_digest)))
+            found = problem_list.every(office.files.read(submission.problems_digest))
+            _answer(place, f"{row.name}.problems.json", found)
         if submission.state in ("invalid", "scored", "failed"):
             _settle(office, row.id, "answered", None)
 

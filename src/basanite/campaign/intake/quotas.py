@@ -121,7 +121,7 @@ def check_invalid(session: Session, campaign: Campaign, team_id: str, now: datet
         return
     again = min(last + PAUSE, today.ends)
     message = f"{count} invalid submissions today, and the last less than an hour ago"
-    fix = f"check the file with `basanite validate`, and try again after {spelt(again, campaign.zone)}"
+    fix = f"check the file offline, and try again after {spelt(again, campaign.zone)}"
     raise refused("X-7", message, fix, status=429, retry_at=again)
 
 

@@ -1,8 +1,8 @@
 """The process that reads strangers' bytes: no network, no database, read-only inputs, limits of every kind (X-8).
 
-It does what the command line does and writes the same bytes: `out/problems.json` as `validate --json` prints it,
-`out/result.json` as `score --json`, `out/comparison.json` as `compare --json`; beside a result the data of its charts,
-`out/figures.json`. What to do stands in `in/order.json`.
+It does what the command line does and writes the same bytes: `out/problems.json` as `validate --json` prints it, and
+behind it what that does not list, `out/result.json` as `score --json`, `out/comparison.json` as `compare --json`;
+beside a result the data of its charts, `out/figures.json`. What to do stands in `in/order.json`.
 Where no box could be closed around it, it limits itself before it reads anything else.
 """
 
@@ -23,10 +23,11 @@ from basanite import registry, spine
 from basanite.analysis.restricting import restricted
 from basanite.analysis.results import Analysis
 from basanite.campaign.jobs import ranking, showing
+from basanite.campaign.model import problem_list
 from basanite.errors import BasaniteError
 from basanite.harness.sandbox import filtering, syscalls
 from basanite.interface import Work, system_name
-from basanite.problems import Findings
+from basanite.problems import LISTED_PER_RULE, Findings
 from basanite.reports.formats import figures_output, json_output
 from basanite.tasks import Inputs, Opened
 
@@ -93,11 +94,12 @@ PREPARING: Final = {"summaries": _show, "rank": _rank}
 
 def _examine(work: Work, order: Mapping[str, Any], *, problems: bool, result: bool) -> None:
     """Read a submission once; write its problems, and what it scores if there are none."""
-    inputs, findings = _inputs(order), Findings()
-    opened = work.validated(inputs, findings)
+    inputs, found = _inputs(order), Findings(problem_list.KEPT_PER_RULE)
+    opened = work.validated(inputs, found)
     if problems:
-        _write("problems.json", findings.as_dict(order["task"]))
+        (OUT / "problems.json").write_text(problem_list.written(found, order["task"]), encoding="utf-8", newline="")
         _write("members.json", _members(opened))
+    findings = found.cut(LISTED_PER_RULE)
     os.write(1, CHECKED)
     if result and findings.valid:
         analysis = work.analysed(opened, findings, system=system_name(inputs.submission))

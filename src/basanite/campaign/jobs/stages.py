@@ -28,6 +28,7 @@ from basanite.campaign.intake import quotas
 from basanite.campaign.intake.similarity import note_members
 from basanite.campaign.jobs.material import Material, NoReferenceError, material, order
 from basanite.campaign.jobs.running import Outcome, carried_out
+from basanite.campaign.model import problem_list
 from basanite.campaign.notices.sending import tell
 from basanite.campaign.office import SYSTEM, Office
 from basanite.campaign.store import events, looks
@@ -188,7 +189,7 @@ def _validated(office: Office, begun: Try, used: Material) -> dict[str, Any]:
 
 
 def _judged(office: Office, begun: Try, used: Material, outcome: Outcome, problems: Path) -> dict[str, Any]:
-    found = json.loads(problems.read_bytes())
+    found = problem_list.listed(problems.read_bytes())
     if any(one["where"] != "submission" and one["severity"] == "reject" for one in found["problems"]):
         raise FaultError(UNUSABLE)
     result = outcome.path("result.json")
@@ -216,7 +217,7 @@ def _too_much(office: Office, begun: Try, limit: str) -> bytes:
     most = {"time": f"{limits.seconds:g} s", "memory": f"{limits.memory // 2**20} MiB"}.get(limit, "what is allowed")
     message = f"reading it went over the limit on {limit} ({most})"
     findings = Findings()
-    findings.add(Problem("X-8", name, None, None, message, "check it at home with `basanite validate`"))
+    findings.add(Problem("X-8", name, None, None, message, "check it offline first, and send less"))
     return json_output.dumps(findings.as_dict(begun.submission.task.lower())).encode()
 
 

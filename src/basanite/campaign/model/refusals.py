@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import datetime
 
 from basanite.errors import BasaniteError
@@ -20,6 +21,11 @@ class RefusedError(BasaniteError):
         sentences = [f"{problem.message}: {problem.fix}" for problem in self.problems]
         super().__init__("; ".join(sentences) or "There is nothing here for you.")
 
+    def with_hint(self, hint: str) -> RefusedError:
+        """The same refusal with what to type, which commands print beside the cure and pages do not (D-8)."""
+        self.problems = tuple(replace(problem, hint=hint) for problem in self.problems)
+        return self
+
 
 def problem(rule: str, message: str, fix: str, *, found: str = "", file: str = "") -> Problem:
     """One reason for a refusal; it belongs to what was declared, not to a line of a file."""
@@ -35,6 +41,15 @@ def refused(
     429
     """
     return RefusedError(problem(rule, message, fix, found=found), status=status, retry_at=retry_at)
+
+
+def no_reason(rule: str, message: str) -> RefusedError:
+    """A refusal of what needs a reason and has none.
+
+    >>> no_reason("P-7", "a re-scoring without a reason").problems[0].fix
+    'say why'
+    """
+    return refused(rule, message, "say why", status=422).with_hint("--reason")
 
 
 def missing(what: str) -> RefusedError:

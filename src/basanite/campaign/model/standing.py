@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Final, Literal
 
 from basanite.campaign.model.plan import Window
-from basanite.campaign.model.refusals import problem, refused
+from basanite.campaign.model.refusals import no_reason, problem, refused
 from basanite.campaign.model.time.zones import spelt
 from basanite.problems import Problem
 
@@ -112,5 +112,5 @@ def designate(window: Window, runs: Sequence[Run], chosen: str, reason: str, now
     if any(_speaks(other) and other.standing != "withdrawn" for other in runs):
         raise refused("C46", "the team has a primary", "withdraw or disqualify that one first")
     if run.state != "scored" or not reason.strip():
-        raise refused("C46", "a designation takes a scored run and a reason", "say why (--reason)", status=422)
+        raise no_reason("C46", "a designation takes a scored run and a reason")
     return run

@@ -12,7 +12,7 @@ from typing import Any, Final
 from sqlalchemy import Select, func, select
 from sqlalchemy.orm import Session
 
-from basanite.campaign.model.refusals import missing, refused
+from basanite.campaign.model.refusals import missing, no_reason, refused
 from basanite.campaign.office import Actor, Office
 from basanite.campaign.organising import plans, references, rescoring, telling
 from basanite.campaign.people.roles import require_organiser, viewer
@@ -90,7 +90,7 @@ def decide(
     appeal = find(session, appeal_id)
     require_organiser(session, actor, appeal.campaign_id)
     if not reason.strip():
-        raise refused("P-24", "a decision without a reason", "say why (--reason)", status=422)
+        raise no_reason("P-24", "a decision without a reason")
     _close(session, office, actor, appeal, "upheld" if upheld else "refused", reason)
     telling.appeal_decided(session, office, appeal)
     if not upheld:
@@ -194,8 +194,8 @@ def _reference_of(session: Session, appeal: Appeal) -> str:
     """The version that the appealed submission is scored against: run again, with what was mended in our program."""
     submission = None if appeal.submission_id is None else session.get(Submission, appeal.submission_id)
     if submission is None:
-        fix = "name the version of the reference that is to hold (--reference)"
-        raise refused("P-24", "this appeal names no submission", fix, status=422)
+        fix = "name the version of the reference that is to hold"
+        raise refused("P-24", "this appeal names no submission", fix, status=422).with_hint("--reference")
     place = (submission.task, submission.language, submission.queryset, submission.dataset)
     reference = references.active(session, appeal.campaign_id, *place)
     if reference is None:

@@ -18,7 +18,7 @@ from sqlalchemy.orm import Session
 
 from basanite.campaign.model.freezing import Change, departures, frozen_digest
 from basanite.campaign.model.plan import Campaign, Window
-from basanite.campaign.model.refusals import refused
+from basanite.campaign.model.refusals import no_reason, refused
 from basanite.campaign.notices.sending import tell
 from basanite.campaign.office import SYSTEM, Actor, Office
 from basanite.campaign.people.roles import require_organiser
@@ -46,9 +46,9 @@ def add_campaign(session: Session, office: Office, actor: Actor, text: str) -> C
         raise refused(
             "P-28",
             f"there is a campaign {campaign.slug!r} already",
-            "change it with `basanite admin campaign change`, or choose another slug",
+            "change that one, or choose another slug",
             status=409,
-        )
+        ).with_hint("basanite admin campaign change")
     row = CampaignRow(slug=campaign.slug, made=office.clock(), clock_offset=0.0)
     session.add(row)
     session.flush()
@@ -81,7 +81,7 @@ def change(session: Session, office: Office, actor: Actor, campaign: str, text: 
     touched = _touched(session, plan, new)
     if touched and not reason.strip():
         names = ", ".join(touched)
-        raise refused("P-28", f"this changes what is frozen ({names})", "say why (--reason)", status=422)
+        raise no_reason("P-28", f"this changes what is frozen ({names})")
     version = _keep(session, office, actor, plan.row, text, version=plan.version + 1, reason=reason)
     for window, changes in touched.items():
         _deviate(session, office, actor, plan, version, window, changes, reason)
@@ -95,7 +95,7 @@ def extend_window(
     plan = current(session, campaign)
     old = find_window(plan.campaign, window)
     if not reason.strip():
-        raise refused("P-27", "an extension without a reason", "say why (--reason)", status=422)
+        raise no_reason("P-27", "an extension without a reason")
     text = with_closing(newest_version(session, plan.row.id).text, window, closes)
     new = find_window(parsed(text), window)
     if new.closes.utc <= old.closes.utc:
@@ -161,8 +161,9 @@ def with_closing(text: str, window: str, closes: str) -> str:
             parts[number], count = re.subn(r"(?m)^(\s*closes\s*=\s*)[^#\n]*?(\s*(?:#.*)?)$", _closing(closes), part)
             if count == 1:
                 return "".join(parts)
-    fix = "write the new end into the file and use `basanite admin campaign change`"
-    raise refused("P-27", f"the line that closes {window!r} cannot be found in the file", fix, status=409)
+    fix, hint = "write the new end into the file and change the campaign by it", "basanite admin campaign change"
+    message = f"the line that closes {window!r} cannot be found in the file"
+    raise refused("P-27", message, fix, status=409).with_hint(hint)
 
 
 def _line(name: str, value: str) -> str:

@@ -5,7 +5,6 @@ A folder becomes one archive, whose bytes depend on its files alone. A reference
 
 from __future__ import annotations
 
-import json
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -15,7 +14,7 @@ from typing import Any, Final
 
 from basanite.campaign.jobs.material import window_settings
 from basanite.campaign.jobs.running import Given, Order, carried_out
-from basanite.campaign.model import stages
+from basanite.campaign.model import problem_list, stages
 from basanite.campaign.model.finals import CLOSED, FACTOR, OPEN
 from basanite.campaign.model.plan import Campaign, Window
 from basanite.campaign.model.refusals import RefusedError, problem, refused
@@ -67,9 +66,10 @@ def check(office: Office, campaign: Campaign, place: Place, material: Material, 
         with carried_out(office, order) as outcome:
             written = outcome.path("problems.json")
             if not outcome.good or written is None:
-                fix = "check it offline: basanite validate TASK --reference KEY --submission RUN"
-                raise refused("M36", f"the reference cannot be used: {outcome.fault}", fix, status=422)
-            found = json.loads(written.read_bytes())
+                message = f"the reference cannot be used: {outcome.fault}"
+                hint = "basanite validate TASK --reference KEY --submission RUN"
+                raise refused("M36", message, "check it offline first", status=422).with_hint(hint)
+            found = problem_list.listed(written.read_bytes())
     bad = [one for one in found["problems"] if one["where"] != "submission" and one["severity"] == "reject"]
     if bad:
         raise RefusedError([_problem(one) for one in bad], status=422)
@@ -85,8 +85,8 @@ def window_of(campaign: Campaign, place: Place) -> Window:
         if fits and place.queryset == queryset and place.language in languages:
             return window
     what = f"{place.task} on {place.dataset} with {place.queryset or 'no queries'} ({place.language or 'no language'})"
-    fix = "look at the windows of the campaign: basanite admin window list"
-    raise refused("M62", f"no window takes {what}", fix, status=422)
+    fix, hint = "look at the windows of the campaign", "basanite admin window list"
+    raise refused("M62", f"no window takes {what}", fix, status=422).with_hint(hint)
 
 
 def _kept(office: Office, path: Path, names: dict[str, str]) -> str:
@@ -135,8 +135,8 @@ def _all_queries(paths: Paths) -> list[str]:
         return _listed(paths.queries)
     folder = paths.reference[0]
     if not folder.is_dir():
-        fix = "give the key as a folder, or the query pack with --queries"
-        raise refused("M20", "it is not known which queries there are", fix, status=422)
+        fix = "give the key as a folder, or the query pack as well"
+        raise refused("M20", "it is not known which queries there are", fix, status=422).with_hint("--queries")
     return sorted(path.stem for path in folder.glob("*.tsv"))
 
 

@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 
 from basanite.campaign.model import stages
 from basanite.campaign.model.plan import Campaign, Window
-from basanite.campaign.model.refusals import missing, refused
+from basanite.campaign.model.refusals import missing, no_reason, refused
 from basanite.campaign.office import Actor, Office
 from basanite.campaign.store import events
 from basanite.campaign.store.tables import Reference
@@ -148,7 +148,7 @@ def add(
     earlier = versions_of(campaign_id, place.task, place.language, place.queryset, place.dataset)
     newest = session.scalar(earlier.with_only_columns(func.max(Reference.version)))
     if newest and not reason.strip():
-        raise refused("P-7", "a reference is replaced without a reason", "say why (--reason)", status=422)
+        raise no_reason("P-7", "a reference is replaced without a reason")
     first = holding(session, campaign_id, place) is None
     row = Reference(
         campaign_id=campaign_id,

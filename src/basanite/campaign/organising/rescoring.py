@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 
 from basanite.campaign.jobs.material import material
 from basanite.campaign.jobs.queue import enqueue
-from basanite.campaign.model.refusals import refused
+from basanite.campaign.model.refusals import no_reason, refused
 from basanite.campaign.office import Actor, Office
 from basanite.campaign.organising import approvals, plans, references, telling
 from basanite.campaign.people.roles import check_second, require_organiser
@@ -131,7 +131,7 @@ def _reference(session: Session, reference_id: str | None) -> Reference:
 
 def _check_begin(session: Session, reference: Reference, reason: str) -> None:
     if not reason.strip():
-        raise refused("P-7", "a re-scoring without a reason", "say why (--reason)", status=422)
+        raise no_reason("P-7", "a re-scoring without a reason")
     if reference.state not in ("proposed", "active"):
         raise refused("P-7", f"this version is {reference.state}", "add a new version", status=409)
     question = select(Batch).where(Batch.reference_id == reference.id, Batch.state.in_(("running", "ready")))

@@ -14,6 +14,7 @@ from typing import Any
 from sqlalchemy import Select, select, tuple_
 from sqlalchemy.orm import Session
 
+from basanite.campaign.model import problem_list
 from basanite.campaign.model.policy import Sight, drawn, shown
 from basanite.campaign.model.refusals import missing
 from basanite.campaign.model.viewer import Viewer
@@ -97,6 +98,15 @@ def results(session: Session, office: Office, viewer: Viewer, submission_id: str
     held = history(session, row.id)
     shown_ones = [_result(session, at, row, one, superseded=one is not held[-1]) for one in held]
     return tuple(one for one in shown_ones if one is not None)
+
+
+def every_problem(session: Session, office: Office, viewer: Viewer, submission_id: str) -> Mapping[str, Any]:
+    """All that validation found and kept, as `validate --all --json` prints it (D-7)."""
+    row = _own(session, viewer, submission_id)
+    sight = _desk(session, office, viewer, row.campaign_id).sight(row)
+    if row.problems_digest is None or not sight.problems:
+        raise missing("list of problems")
+    return problem_list.every(office.files.read(row.problems_digest))
 
 
 def figures(session: Session, office: Office, viewer: Viewer, submission_id: str) -> tuple[Drawable, ...]:
@@ -197,8 +207,7 @@ def _problems(at: Desk, row: Submission, sight: Sight) -> Mapping[str, Any] | No
     """What validation found: it depends on the submission and the lists of the pack, never on what is relevant."""
     if row.problems_digest is None or not sight.problems:
         return None
-    found: Mapping[str, Any] = json.loads(at.office.files.read(row.problems_digest))
-    return found
+    return problem_list.listed(at.office.files.read(row.problems_digest))
 
 
 def _result(

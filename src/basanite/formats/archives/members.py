@@ -157,7 +157,7 @@ class Intake:
     def link(self, raw: bytes, kind: str) -> None:
         """Refuse an entry that is neither file nor folder."""
         self.files += 1
-        self._unsafe(raw, f"is {kind}; only plain files are taken", "pack the file itself (tar option --dereference)")
+        self._unsafe(raw, f"is {kind}; only plain files are taken", "pack the file itself, not a link to it")
 
     def nest(self, parts: list[str]) -> None:
         """Say once that the files lie too deep, with the command that packs them right (M53)."""
@@ -166,7 +166,9 @@ class Intake:
         self.nested = True
         parent = "/".join(parts[: len(parts) - self.depth])
         fix = _packing(parent) if self.depth == 1 else f"{_packing(parent)}, or move what lies too deep one folder up"
-        self.report("M53", self._nested_message(parent), fix, found=parent + "/")
+        found, hint = shortened(parent + "/"), "or let --fix do it"
+        message = self._nested_message(parent)
+        self.findings.add(Problem("M53", self.source, None, None, message, fix, found, where=self.where, hint=hint))
 
     def _nested_message(self, parent: str) -> str:
         if self.depth == 1:
@@ -212,7 +214,7 @@ def _wrong_with(name: str, limits: Limits) -> tuple[str, str] | None:
 def _packing(parent: str) -> str:
     """The command that packs a folder's files at top level; the folder's name is a stranger's, so it is quoted."""
     folder = shlex.quote(parent if not parent.startswith("-") else "./" + parent)
-    return f"pack the files without the folder: tar zcf LABEL.tgz -C {folder} . (or let --fix do it)"
+    return f"pack the files without the folder: tar zcf LABEL.tgz -C {folder} ."
 
 
 def _too_large(message: str, size: int, file: str) -> RefusedError:

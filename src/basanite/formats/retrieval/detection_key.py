@@ -186,14 +186,13 @@ def _list_problem(
         return _reference_problem(path.name, f"listed on line {found[name]} already", "list each once", line, name)
     if pattern is not None and not _is_identifier(name, pattern):
         message = f"not of the form {pattern.pattern}"
-        return _reference_problem(path.name, message, "see `--set document_pattern=…`", line, name, rule="M33")
+        wrong = _reference_problem(path.name, message, "write names of this form, or set another", line, name)
+        return replace(wrong, rule="M33", hint="--set document_pattern=…")
     return None
 
 
-def _reference_problem(
-    file: str, message: str, fix: str, line: int | None = None, found: bytes = b"", *, rule: str = "M36"
-) -> Problem:
-    return Problem(rule, file, line, None, message, fix, found=shortened(found), where="reference")
+def _reference_problem(file: str, message: str, fix: str, line: int | None = None, found: bytes = b"") -> Problem:
+    return Problem("M36", file, line, None, message, fix, found=shortened(found), where="reference")
 
 
 def nearest_query(name: str, queries: Sequence[str]) -> str | None:

@@ -27,7 +27,7 @@ TEXTS_REMEMBERED = 300_000
 NAMES_REMEMBERED = 100_000
 MORE_LINES, SPARE_LINES = 4, 10_000
 
-_SAVE, _COPY = "save as UTF-8 with line feeds only", "`--fix OUT` writes such a copy"
+_SAVE, _COPY_HINT = "save as UTF-8 with line feeds only", "`--fix OUT` writes such a copy"
 
 
 @dataclass(frozen=True)
@@ -255,10 +255,10 @@ class _Sheet:
         if data.startswith(BYTE_ORDER_MARK):
             data = data[len(BYTE_ORDER_MARK) :]
             mark = "byte order mark"
-            self.report_whole(Fault("M22", None, mark, f"the file has a {mark}", _SAVE, _COPY), 1)
+            self.report_whole(Fault("M22", None, mark, f"the file has a {mark}", _SAVE, _COPY_HINT), 1)
         if b"\r" in data:
             line = data.count(b"\n", 0, data.index(b"\r")) + 1
-            fault = Fault("M22", None, "carriage return", "lines end with a carriage return", _SAVE, _COPY)
+            fault = Fault("M22", None, "carriage return", "lines end with a carriage return", _SAVE, _COPY_HINT)
             self.report_whole(fault, line)
             data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
         return data

@@ -204,9 +204,12 @@ def show_submission(submission_id: Id, caller: Reader) -> SubmissionShown:
 
 
 @ROUTER.get("/{submission_id}/problems")
-def show_problems(submission_id: Id, caller: Reader) -> dict[str, Any]:
-    """What validation found, as `validate --json` prints it."""
+def show_problems(submission_id: Id, caller: Reader, every: bool = False) -> dict[str, Any]:
+    """What validation found, as `validate --json` prints it; with `every` also what that does not list."""
     problems = _show(caller, submission_id).problems
+    if problems is not None and every:
+        with caller.office.reading() as session:
+            return dict(seeing.every_problem(session, caller.office, caller.viewer, submission_id))
     if problems is None:
         raise missing("list of problems")
     return problems

@@ -9,7 +9,7 @@ from datetime import datetime
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from basanite.campaign.model.refusals import refused
+from basanite.campaign.model.refusals import no_reason, refused
 from basanite.campaign.office import Actor, Office
 from basanite.campaign.panels.found import (
     digest_of,
@@ -189,7 +189,7 @@ def remove(session: Session, office: Office, actor: Actor, panel_id: str, person
     require_organiser(session, actor, panel.campaign_id)
     seat = locked_seat(session, panel.id, person_id)
     if not reason.strip():
-        raise refused("P-22", "a judge is taken off without a reason", "say why (--reason)", status=422)
+        raise no_reason("P-22", "a judge is taken off without a reason")
     if seat.state in ("withdrawn", "removed"):
         return seat
     return _leave(session, office, actor, panel, seat, "removed", reason=reason)

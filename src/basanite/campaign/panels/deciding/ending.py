@@ -114,8 +114,9 @@ def _check_closed(panel: Panel) -> None:
 def _check_finished(read: _Outcome, *, unfinished: bool) -> None:
     open_items = {item for one in files_of(read.scheme, read.items, read.judged) for item in one.undecided}
     if open_items and not unfinished:
-        fix = "have them judged or decided, or say that they may be left out (--unfinished)"
-        raise refused("M88", f"{len(open_items)} items have no answer yet", fix, status=409)
+        fix = "have them judged or decided, or say that they may be left out"
+        message = f"{len(open_items)} items have no answer yet"
+        raise refused("M88", message, fix, status=409).with_hint("--unfinished")
 
 
 def _added(
@@ -138,8 +139,8 @@ def _material(office: Office, read: _Outcome, held: Material | None) -> Material
     kinds = read.scheme.files
     if "verdicts" in kinds:
         if held is None:
-            fix = "open the task with its key first (basanite admin reference add)"
-            raise refused("M13", "there is no key that these judgements belong to", fix, status=409)
+            fix, hint = "open the task with its key first", "basanite admin reference add"
+            raise refused("M13", "there is no key that these judgements belong to", fix, status=409).with_hint(hint)
         made = _sealed(office, "judgements.tsv", verdicts(read.scheme, read.items, read.judged))
         material = replace(held, judgements=made[0], names={**held.names, **dict([made])})
     else:
@@ -176,8 +177,8 @@ def _reference_file(office: Office, read: _Outcome, kinds: Sequence[str]) -> tup
     whole = next((WHOLE[kind] for kind in kinds if kind in WHOLE), "")
     found = next((one for one in made if one.name == whole), None)
     if found is None:
-        fix = "take the files as they are (basanite admin panel files)"
-        raise refused("M88", "no task has a truth of what this panel made", fix, status=409)
+        fix, hint = "take the files as they are", "basanite admin panel files"
+        raise refused("M88", "no task has a truth of what this panel made", fix, status=409).with_hint(hint)
     return found.name, found.content
 
 

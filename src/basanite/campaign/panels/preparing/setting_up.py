@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from basanite.campaign.model.refusals import refused
+from basanite.campaign.model.refusals import no_reason, refused
 from basanite.campaign.notices.sending import tell
 from basanite.campaign.office import Actor, Office
 from basanite.campaign.panels.found import checked_scheme, digest_of, items_of, locked_panel, note, scheme_of, slug_of
@@ -94,7 +94,7 @@ def change_scheme(
 
 def _check_deviation(old: Scheme, new: Scheme, reason: str) -> None:
     if not reason.strip():
-        raise refused("P-28", "this changes a scheme that is being judged by", "say why (--reason)", status=422)
+        raise no_reason("P-28", "this changes a scheme that is being judged by")
     gone = [one.id for one in old.questions if one.id not in {other.id for other in new.questions}]
     if gone:
         fix = "keep the questions that have answers, or make a new panel"
@@ -238,7 +238,7 @@ def reopen_panel(session: Session, office: Office, actor: Actor, panel_id: str, 
     if panel.state != "closed":
         raise refused("P-22", f"the panel is {panel.state}", "only a closed panel can be opened again", status=409)
     if not reason.strip():
-        raise refused("P-28", "judging goes on without a reason", "say why (--reason)", status=422)
+        raise no_reason("P-28", "judging goes on without a reason")
     panel.state, panel.closed = "open", None
     note(session, office, actor, panel, "panel.reopened", panel.id, reason=reason)
     return panel
@@ -251,7 +251,7 @@ def cancel(session: Session, office: Office, actor: Actor, panel_id: str, *, rea
     if panel.state == "cancelled":
         return panel
     if not reason.strip():
-        raise refused("P-22", "a panel is cancelled without a reason", "say why (--reason)", status=422)
+        raise no_reason("P-22", "a panel is cancelled without a reason")
     panel.state, panel.closed = "cancelled", office.clock()
     note(session, office, actor, panel, "panel.cancelled", panel.id, reason=reason)
     return panel

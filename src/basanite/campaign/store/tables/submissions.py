@@ -89,7 +89,7 @@ class Submission(Base):
     """`received`, `validating`, `invalid`, `scoring`, `scored`, `failed`. `invalid`, `scored`, `failed` are final."""
     state_at: Mapped[datetime]
     problems_digest: Mapped[str | None]
-    """Where its `validate --json` object lies among the files."""
+    """Where its problems lie among the files, as `problem_list` writes them."""
     fault: Mapped[str] = mapped_column(default="")
     """Ours, if scoring failed by our fault: said to the team, retried and refunded."""
     tries: Mapped[int] = mapped_column(default=0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -18,6 +19,8 @@ from basanite.campaign.people.persons import personal
 from basanite.campaign.results import seeing
 from basanite.campaign.results.seen import SeenSubmission
 from basanite.campaign.store.tables import Submission
+from basanite.judging.combining.files import spreadsheet
+from basanite.reports.kinds.validating import RECORD_COLUMNS
 from basanite.server.catalogue import said, say, sentence
 from basanite.server.pages.foundation.forms import Filled
 from basanite.server.pages.foundation.frame import go, refuse, show
@@ -57,6 +60,8 @@ class SubmissionPage:
     problems: tuple[Mapping[str, Any], ...]
     problem_total: int
     counts: Mapping[str, int]
+    unlisted: Mapping[str, int]
+    """By rule, how many problems are not listed on the page."""
     values: Values | None
     superseded: int
     """How many older results there are."""
@@ -81,6 +86,17 @@ def state(caller: Looker, run: str) -> Response:
         one = _seen(session, caller, run)
         place = _place(session, caller, one)
     return JSONResponse({"state": one.state, "final": one.final, "ahead": place[0], "result": one.result is not None})
+
+
+@ROUTER.get(f"{ADDRESS}/problems.csv")
+def problems_table(caller: Looker, run: str) -> Response:
+    """All that validation found, for a spreadsheet (D-7)."""
+    with caller.office.reading() as session:
+        one = _seen(session, caller, run)
+        found = seeing.every_problem(session, caller.office, caller.viewer, run)
+    rows = [["" if one[name] is None else one[name] for name in RECORD_COLUMNS] for one in found["problems"]]
+    name = f'attachment; filename="problems-{one.number}.csv"'
+    return Response(spreadsheet(RECORD_COLUMNS, rows), media_type="text/csv", headers={"Content-Disposition": name})
 
 
 @ROUTER.post(f"{ADDRESS}/withdraw")
@@ -119,6 +135,7 @@ def _asked(caller: Caller, run: str) -> SubmissionPage:
         ahead, bound = _place(session, caller, one)
         older = seeing.results(session, caller.office, caller.viewer, run)
         found = one.problems or {}
+        listed = tuple(found.get("problems", ()))[:LISTED]
         figures = seeing.figures(session, caller.office, caller.viewer, run)
         return SubmissionPage(
             say("Submission {number}", number=one.number),
@@ -128,9 +145,10 @@ def _asked(caller: Caller, run: str) -> SubmissionPage:
             steps(one.state, blind=one.state == "accepted"),
             ahead,
             bound,
-            tuple(found.get("problems", ()))[:LISTED],
+            listed,
             int(found.get("total", 0)),
             found.get("counts", {}),
+            dict(Counter(found.get("counts", {})) - Counter(one["rule"] for one in listed)),
             values_of(one.result.data, figures) if one.result else None,
             sum(result.superseded for result in older),
             one.result is not None and one.result.level in ("full", "top"),
