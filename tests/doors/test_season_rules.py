@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shutil
+import tarfile
 import time
 from dataclasses import dataclass
 from typing import Any
@@ -183,6 +185,64 @@ def test_an_encrypted_pack_opens_with_the_key_that_is_published_at_its_minute(tm
     assert here(*words, "wrong.key", cwd=tmp_path).code == 1
     assert here(*words, "pack.key", cwd=tmp_path).code == 0
     assert (tmp_path / "again.tgz").read_bytes() == content
+
+
+def half_right(pack, folder):
+    """A run that is right on all queries but one, and a list with that one, which was open to study."""
+    names = sorted(path.name for path in pack.key.iterdir())
+    chosen = next(name for name in names if "\tY" in (pack.key / name).read_text())
+    (folder / "open.txt").write_text(chosen.removesuffix(".tsv") + "\n")
+    made = folder / "half.tgz"
+    with tarfile.open(pack.perfect) as right, tarfile.open(pack.silent) as silent, tarfile.open(made, "w:gz") as out:
+        for name in names:
+            source = silent if name == chosen else right
+            out.addfile(source.getmember(name), source.extractfile(name))
+    return made
+
+
+@pytest.mark.req("M20")
+@pytest.mark.timeout(400)
+def test_open_queries_never_count_toward_the_final_value(pack, tmp_path):
+    more = '[[querysets]]\nid = "QUERY2"\nreleased = "2018-03-01 00:00"\n'
+    head, week = small_campaign_text(more=more).replace('"7 days"', '"0 min"').split('id = "week"')
+    head = head.replace('00:00"\n\n[[windows]]\nid = "dev"', '00:00"\nopen = true\n\n[[windows]]\nid = "dev"')
+    text = f'{head}id = "week"{week.replace("""["QUERY1"]""", """["QUERY1", "QUERY2"]""")}'
+    half, both = half_right(pack, tmp_path), "QUERY1QUERY2"
+    with staged(tmp_path / "season", text, WEEK) as stage:
+        where = ["--task", "CLIR", "--dataset", "EVAL1", "--language", "1A", "--queryset", both]
+        where += ["--open-queries", tmp_path / "open.txt", "--reason", "first", "--as", "eva@people.example"]
+        stage.admin("reference", "add", pack.key, *where)
+        run = send(stage, "ada", half, queryset=both, type="primary")
+        send(stage, "bea", pack.silent, queryset=both, type="primary")
+        stage.work()
+        stage.clock.set(CLOSED)
+        release(stage, "top")
+        stage.work()
+        whole = stage.get("eva", f"/submissions/{run}").json()["result"]["data"]["values"]["aqwv"]["value"]
+        words = {"window": "week", "task": "CLIR", "language": "1A"}
+        rows = stage.get("bea", "/leaderboard", **words).json()["rows"]
+    assert [(row["name"], row["value"]) for row in rows] == [("Alpha", 1.0), ("Beta", 0.0)]
+    assert whole < 1.0, "the open query counts in the value over all of them"
+
+
+@pytest.mark.req("X-1")
+@pytest.mark.timeout(400)
+def test_no_digest_that_a_team_sees_confirms_a_guess_at_the_reference(played, pack, tmp_path):
+    words = ("--reference", pack.key, "--submission", pack.perfect, "--draws", "10", "--json")
+    plain = here("score", "clir", *words).data["digests"]["reference"].removeprefix("sha256:")
+    of_files = {hashlib.sha256(path.read_bytes()).hexdigest() for path in pack.key.iterdir()}
+    shown = [
+        played.stage.get(who, f"/submissions/{played.runs['best']}{path}").text
+        for who in ("ada", "bea")
+        for path in ("", "/results", "/receipts/intake", "/receipts/score")
+    ]
+    assert sum("sha256" in text for text in shown) >= 3, "digests are shown"
+    assert not [text for text in shown for digest in {plain, *of_files} if digest in text]
+    seeded = small_campaign_text(slug="seeded").replace('slug = "seeded"\n', 'slug = "seeded"\nseed = 7\n')
+    for text, code in ((seeded, 1), (seeded.replace("sealed = true\ntwo", "sealed = false\ntwo"), 0)):
+        (tmp_path / "campaign.toml").write_text(text)
+        added = here("admin", "campaign", "add", "campaign.toml", "--data", f"season-{code}", cwd=tmp_path)
+        assert (added.code, "X-1" in added.stderr) == (code, bool(code)), added
 
 
 def drop(folder, content, name):
