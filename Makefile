@@ -31,12 +31,13 @@ help: ## list these targets
 
 setup: $(DEV) ## install everything that working on Basanite needs, into .venv
 
-check: $(DEV) ## the gates, in under a minute: format, lint, types, layers, repository, registry
+check: $(DEV) ## the gates, in about a minute: format, lint, types, layers, repository, doors, registry
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy -p basanite -p tools
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/python -m tools.check_repository
+	$(BIN)/python -m tools.conformance --doors
 	$(BIN)/python -m pytest -q tests/test_registry.py
 
 test: check browser torch ## the gates and all tests but the slow ones; writes build/requirements.json

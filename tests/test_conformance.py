@@ -214,12 +214,21 @@ def test_a_page_a_command_and_a_measurement_that_are_not_there_prove_nothing(pro
 def test_all_faults_of_the_file_are_named_at_once(tmp_path):
     write(
         tmp_path / "bad.toml",
-        '[Q]\nline = ""\nproof = "page"\n[M01]\nline = "x"\nproof = "hope"\ncases = "one"\nextra = 1\n',
+        '[Q]\nline = ""\nproof = "page"\n[M01]\nline = "x"\nproof = "hope"\ncases = "one"\nextra = 1\n'
+        '[M02]\nline = "x"\nproof = "benchmark"\nresults = "elsewhere.json"\n',
     )
     with pytest.raises(conformance.MalformedRequirementsError) as raised:
         load_requirements(tmp_path / "bad.toml")
     message = str(raised.value)
-    for part in ("[Q] is no id", "needs a line", "needs 'anchor'", "proof 'hope'", "cases = 'both'", "unknown keys"):
+    for part in (
+        "[Q] is no id",
+        "needs a line",
+        "needs 'anchor'",
+        "proof 'hope'",
+        "cases = 'both'",
+        "unknown keys",
+        "needs results",
+    ):
         assert part in message
 
 
