@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from basanite.errors import SettingError, UnreadableError
+from basanite.errors import UnreadableError
 from basanite.formats.packs.domains import Catalogue, Domain
-from basanite.formats.queries.query_packs import read_query_pack, write_query_pack
+from basanite.formats.queries.query_packs import read_query_pack
 from basanite.problems import Findings
 
 HEADER = "query_id\tquery_string\tdomain_id\n"
@@ -81,18 +81,6 @@ def test_a_pack_gives_the_factors_of_its_queries(pack):
     assert table.column("domain", names).tolist() == ["LIF", "GOV", "LIF", ""]
     assert table.column("words", names).tolist() == ["1", "4", "1", ""]
     assert table.column("pack", names).tolist() == ["QUERY1", "QUERY1", "QUERY1", ""]
-
-
-def test_a_written_pack_is_read_as_the_same(pack, tmp_path):
-    found, _ = pack(LIST, MAP)
-    out = tmp_path / "copies" / "QUERY1"
-    out.parent.mkdir()
-    write_query_pack(found, out)
-    assert (out / "query_list.tsv").read_text(encoding="utf-8") == LIST
-    assert (out / "domain_map.tsv").read_text(encoding="utf-8") == MAP
-    assert read_query_pack(out, Findings()) == found
-    with pytest.raises(SettingError, match="exists already"):
-        write_query_pack(found, out)
 
 
 @pytest.mark.req("M37", case="bad")

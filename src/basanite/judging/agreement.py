@@ -15,7 +15,6 @@ from typing import Final, Literal
 
 import numpy as np
 
-from basanite.judging.quality import Ratings
 from basanite.metrics.judgement.agreement import (
     JudgeFigures,
     Weights,
@@ -43,6 +42,15 @@ COEFFICIENTS: Final = {
     "ICC(C,1)": "consistency",
     "ICC(C,k)": "consistency_mean",
 }
+
+
+@dataclass(frozen=True)
+class Ratings:
+    """What judges said as numbers, items x judges; nan where a judge said nothing."""
+
+    items: tuple[str, ...]
+    judges: tuple[str, ...]
+    table: Reals
 
 
 @dataclass(frozen=True)

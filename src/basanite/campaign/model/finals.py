@@ -6,7 +6,7 @@ the same code as all others, over the closed queries alone, so the final value n
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final
 
 from basanite.campaign.model.plan import Campaign, Window
@@ -31,14 +31,13 @@ def has_final_value(campaign: Campaign, window: Window) -> bool:
     return bool(closed_sets(campaign, window)) or not window.querysets
 
 
-def openness_table(campaign: Campaign, window: Window, queries: Mapping[str, Iterable[str]]) -> str:
-    """Metadata for scoring: every query with `open` or `closed`; `queries` lists them by query set.
+def openness_table(queries: Iterable[str], opened: Collection[str]) -> str:
+    """Metadata for scoring: every query with `open` or `closed`.
 
-    A query that is in an open set and in a closed one is open: it could be studied.
+    >>> openness_table(["q1", "q2"], {"q2"})
+    'query\\topenness\\nq1\\tclosed\\nq2\\topen\\n'
     """
-    opened = {query for name in open_sets(campaign, window) for query in queries.get(name, ())}
-    every = sorted({query for name in window.querysets for query in queries.get(name, ())})
-    rows = [f"{query}\t{OPEN if query in opened else CLOSED}\n" for query in every]
+    rows = [f"{query}\t{OPEN if query in opened else CLOSED}\n" for query in queries]
     return f"query\t{FACTOR}\n{''.join(rows)}"
 
 

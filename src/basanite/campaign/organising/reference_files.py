@@ -15,7 +15,7 @@ from typing import Any, Final
 from basanite.campaign.jobs.material import window_settings
 from basanite.campaign.jobs.running import Given, Order, carried_out
 from basanite.campaign.model import problem_list, stages
-from basanite.campaign.model.finals import CLOSED, FACTOR, OPEN
+from basanite.campaign.model.finals import openness_table
 from basanite.campaign.model.plan import Campaign, Window
 from basanite.campaign.model.refusals import RefusedError, problem, refused
 from basanite.campaign.office import Office
@@ -123,8 +123,7 @@ def _with_openness(office: Office, material: Material, paths: Paths) -> Material
     every, opened = _all_queries(paths), set(_listed(paths.open_queries))
     if stray := sorted(opened - set(every)):
         raise refused("M20", f"{stray[0]} is open but no query", "list queries of the pack", status=422, found=stray[0])
-    rows = "".join(f"{query}\t{OPEN if query in opened else CLOSED}\n" for query in every)
-    digest = office.sealed.put(f"query\t{FACTOR}\n{rows}".encode()).digest
+    digest = office.sealed.put(openness_table(every, opened).encode()).digest
     names = {**material.names, digest: "openness.tsv"}
     return replace(material, metadata=(*material.metadata, digest), names=names)
 

@@ -6,13 +6,11 @@ file is such a list, or has a query of the full form on each line, with its id a
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from basanite.errors import SettingError
 from basanite.formats.bounded import check_regular
 from basanite.formats.factors import FactorTable
 from basanite.formats.packs.domains import Catalogue, shipped_domains
@@ -89,20 +87,6 @@ def read_query_pack(path: Path, findings: Findings, domains: Catalogue | None = 
     is_table = listed.name == QUERY_LIST or lines[0].text.count("\t") == len(LIST_HEADER) - 1
     queries = reader.table(lines) if is_table else reader.full_forms(lines)
     return QueryPack(path.stem if path.is_file() else path.resolve().name, tuple(queries), known.names)
-
-
-def write_query_pack(pack: QueryPack, folder: Path) -> None:
-    """Write a pack as a new folder with its two tables."""
-    if os.path.lexists(folder):
-        raise SettingError(f"{folder} exists already. Choose another name: nothing is ever written over.")
-    folder.mkdir()
-    rows = [(query.id, query.string, query.domain) for query in pack.queries]
-    (folder / QUERY_LIST).write_bytes(_table([LIST_HEADER, *rows]))
-    (folder / DOMAIN_MAP).write_bytes(_table([MAP_HEADER, *pack.domains.items()]))
-
-
-def _table(rows: Iterable[Iterable[str]]) -> bytes:
-    return "".join("\t".join(row) + "\n" for row in rows).encode()
 
 
 def _known_domains(path: Path, catalogue: Catalogue, findings: Findings) -> PackDomains:
