@@ -26,6 +26,7 @@ __all__ = [
     "Material",
     "Place",
     "active",
+    "active_places",
     "add",
     "agrees",
     "commitment",
@@ -114,6 +115,13 @@ def holding(session: Session, campaign_id: str, place: Place) -> Material | None
     """The files of the version that holds at a place; None as long as the task has not been opened."""
     row = active(session, campaign_id, place.task, place.language, place.queryset, place.dataset)
     return None if row is None else Material.of(row.files)
+
+
+def active_places(session: Session, campaign_id: str) -> frozenset[Place]:
+    """The places of a campaign that have a reference to score against."""
+    columns = (Reference.task, Reference.dataset, Reference.language, Reference.queryset)
+    question = select(*columns).where(Reference.campaign_id == campaign_id, Reference.state == "active")
+    return frozenset(Place(*row) for row in session.execute(question.distinct()))
 
 
 def held_back(session: Session, reference: Reference) -> Reference | None:

@@ -202,11 +202,8 @@ def test_a_new_campaign_shows_what_is_to_be_set_up_until_it_can_take_a_submissio
         eva.upload("/references", "/references", archive(pack.key), "key.tgz", place=place, reason="first")
         eva.upload("/packs", f"/packs/{pack_id}/files", b"text", "data.txt")
     waiting = tasks(eva.page())
-    assert waiting == {
-        "Agree to the reference for CLIR · DEV · 1A · QUERY1": f"{DESK}/approvals",
-        "Agree to the reference for CLIR · EVAL1 · 1A · QUERY1": f"{DESK}/approvals",
-    }
-    for _ in waiting:
+    assert waiting == {"Agree to the reference for CLIR · DEV · 1A · QUERY1": f"{DESK}/approvals"}
+    for _ in ("DEV", "EVAL1"):
         number = re.search(rf'action="{DESK}/approvals/([^"]+)"', otto.page("/approvals"))[1]
         otto.act("/approvals", f"/approvals/{number}", agree="yes")
     done = eva.page()

@@ -52,7 +52,7 @@ def _steps(
     session: Session, campaign_id: str, campaign: Campaign, windows: tuple[Window, ...], now: datetime
 ) -> Iterator[Step]:
     yield Step("window", True, windows[0].title)
-    yield from _references(session, campaign_id, campaign, windows)
+    yield from _references(session, campaign_id, campaign, windows, now)
     yield from _packs(session, campaign_id, campaign, windows)
     teams = session.scalars(
         select(Team.id)
@@ -66,14 +66,18 @@ def _steps(
         yield Step("organizer", len(holders(session, campaign_id, STAFF)) > 1)
 
 
-def _references(session: Session, campaign_id: str, campaign: Campaign, windows: tuple[Window, ...]) -> Iterator[Step]:
+def _references(
+    session: Session, campaign_id: str, campaign: Campaign, windows: tuple[Window, ...], now: datetime
+) -> Iterator[Step]:
     states: dict[Place, set[str]] = {}
     for one in versions(session, campaign_id):
         states.setdefault(Place(one.task, one.dataset, one.language, one.queryset), set()).add(one.state)
     needed = {place: window for window in reversed(windows) for place in window_places(campaign, window)}
     for place, window in reversed(needed.items()):
         found = states.get(place, set())
-        yield Step("reference", "active" in found, place, window, "proposed" in found)
+        proposed = "proposed" in found
+        in_time = proposed and now < window.opens.utc  # it waits among the acts of two people
+        yield Step("reference", "active" in found or in_time, place, window, proposed)
 
 
 def _packs(session: Session, campaign_id: str, campaign: Campaign, windows: tuple[Window, ...]) -> Iterator[Step]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
@@ -12,6 +13,7 @@ from basanite.campaign.intake import quotas
 from basanite.campaign.model import stages
 from basanite.campaign.model.calendar import Allowance
 from basanite.campaign.model.plan import Campaign, Window
+from basanite.campaign.organising import references
 from basanite.server.catalogue import plural, say, sentence
 from basanite.server.roles import Caller
 
@@ -45,6 +47,8 @@ class Slot:
     resets: datetime | None
     closes: datetime
     blind: bool
+    ready: bool = True
+    """Whether there is a reference to check and score it with."""
 
     @property
     def what(self) -> str:
@@ -81,7 +85,8 @@ def slots(session: Session, caller: Caller) -> tuple[Slot, ...]:
     if caller.viewer.team is None:
         return ()
     found = quotas.allowances(session, caller.office, campaign, caller.viewer.team)
-    return tuple(_slot(campaign, one) for one in found)
+    active = references.active_places(session, caller.here[0].id)
+    return tuple(_slot(campaign, one, active) for one in found)
 
 
 def rows(campaign: Campaign, now: datetime) -> tuple[Row, ...]:
@@ -116,9 +121,10 @@ def quota_words(window: Window) -> str:
     return say("{words}, of these at most {kinds}", words=words, kinds=", ".join(kinds)) if kinds else words
 
 
-def _slot(campaign: Campaign, one: Allowance) -> Slot:
+def _slot(campaign: Campaign, one: Allowance, active: Set[references.Place]) -> Slot:
     window = one.window
     queries = one.task not in stages.TASKS_WITHOUT_QUERIES and bool(window.querysets)
+    queryset = stages.queryset_name(campaign, window) if queries else ""
     return Slot(
         window.id,
         window.title,
@@ -126,7 +132,7 @@ def _slot(campaign: Campaign, one: Allowance) -> Slot:
         one.language,
         one.track,
         " + ".join(window.dataset),
-        stages.queryset_name(campaign, window) if queries else "",
+        queryset,
         one.left,
         one.balance.count,
         one.left_of("primary"),
@@ -134,4 +140,5 @@ def _slot(campaign: Campaign, one: Allowance) -> Slot:
         one.resets,
         window.closes.utc,
         stages.is_blind(window),
+        references.Place(one.task, "+".join(window.dataset), one.language, queryset) in active,
     )

@@ -12,6 +12,7 @@ from fastapi.responses import Response
 from starlette.concurrency import run_in_threadpool
 
 from basanite.campaign.intake.accepting import accept, send_ahead
+from basanite.campaign.model import stages
 from basanite.campaign.model.declared import Declared
 from basanite.campaign.model.refusals import RefusedError, refused
 from basanite.campaign.people.terms.rules import unaccepted
@@ -22,6 +23,7 @@ from basanite.server.pages.campaign.slots import Slot
 from basanite.server.pages.foundation.forms import Form
 from basanite.server.pages.foundation.frame import go, refuse, show
 from basanite.server.pages.foundation.multipart import Taken, take
+from basanite.server.pages.foundation.times import distance
 from basanite.server.roles import Caller, allow
 
 ROUTER = APIRouter(include_in_schema=False)
@@ -53,6 +55,8 @@ class SubmitPage:
     fields: tuple[str, ...]
     """All description fields beside `text` that some track asks for."""
     filled: Mapping[str, str] = field(default_factory=dict)
+    nothing: str = ""
+    """Why there is nothing to choose."""
 
 
 @ROUTER.get(ADDRESS)
@@ -130,7 +134,8 @@ def _page(caller: Caller, slot: str, filled: Mapping[str, str] | None = None) ->
         found = slots.slots(session, caller)
         missing = unaccepted(session, row.id, str(caller.viewer.person))
     required = {track.id: track.required for track in campaign.tracks}
-    choices = tuple(Choice(one, _said(row.slug, one), required.get(one.track, ())) for one in found if one.left)
+    open_ones = [one for one in found if one.left and one.ready]
+    choices = tuple(Choice(one, _said(row.slug, one), required.get(one.track, ())) for one in open_ones)
     fields = dict.fromkeys(name for choice in choices for name in choice.required if name != "text")
     return SubmitPage(
         say("Submit a run"),
@@ -141,7 +146,35 @@ def _page(caller: Caller, slot: str, filled: Mapping[str, str] | None = None) ->
         bool(missing),
         tuple(fields),
         filled or {},
+        "" if choices else _nothing(caller, found),
     )
+
+
+def _nothing(caller: Caller, found: tuple[Slot, ...]) -> str:
+    """Why a team can submit nothing now, and when or by whom that changes."""
+    _, campaign = caller.here
+    waiting = [one for one in found if not one.ready and one.left]
+    if waiting:
+        return say(
+            "“{window}” is open, but the organizers have not added its reference yet. Please ask them.",
+            window=waiting[0].window_title,
+        )
+    if found:
+        resets = min((one.resets for one in found if one.resets), default=None)
+        used = say("Your team has used all its attempts.")
+        again = (
+            say("The next ones come {when}.", when=distance(resets - caller.now))
+            if resets
+            else say("No more come before the window closes.")
+        )
+        return used + " " + again
+    if stages.open_windows(campaign, caller.now):
+        return say("No window is open for the track of your team.")
+    coming = stages.upcoming(campaign, caller.now, 1)
+    if not coming:
+        return say("No window is open, and none is planned.")
+    when = distance(coming[0].opens.utc - caller.now)
+    return say("No window is open. “{window}” opens {when}.", window=coming[0].title, when=when)
 
 
 def _said(slug: str, slot: Slot) -> str:

@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 from basanite.campaign.model.refusals import missing
 from basanite.campaign.organising import approvals as acts
 from basanite.campaign.organising import seconding
-from basanite.campaign.store.tables import Approval, Reference, Submission
+from basanite.campaign.store.tables import Approval, Batch, Reference, Submission
 from basanite.server.catalogue import said, say, sentence
 from basanite.server.pages.foundation.forms import Filled
 from basanite.server.pages.foundation.frame import show
@@ -114,8 +114,9 @@ def _about(session: Session, caller: Caller, data: Mapping[str, Any]) -> str:
     if "submission" in data:
         run = session.get(Submission, data["submission"])
         return "" if run is None else f"{_window(caller, run.window)}, {run.number}: {run.label}"
-    if "reference" in data:
-        truth = session.get(Reference, data["reference"])
+    if "batch" in data or "reference" in data:
+        batch = session.get(Batch, data["batch"]) if "batch" in data else None
+        truth = session.get(Reference, (batch.reference_id if batch else data.get("reference")) or "")
         return "" if truth is None else said("{place}, version {version}", place=words_of(truth), version=truth.version)
     level = str(data.get("level", ""))
     named = _window(caller, str(data.get("window", ""))), str(say(LEVELS[level])) if level in LEVELS else level

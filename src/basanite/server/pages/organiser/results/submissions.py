@@ -59,6 +59,11 @@ class SubmissionsPage:
     states: tuple[tuple[str, str], ...]
     standings: tuple[tuple[str, str], ...]
 
+    @property
+    def filtered(self) -> bool:
+        """Whether the list is narrowed to something."""
+        return self.wanted != Wanted()
+
 
 @ROUTER.get(f"{BASE}/submissions")
 def submissions(
