@@ -82,7 +82,7 @@ def test_a_board_that_waits_for_its_release_says_whose_move_it_is(visit, stage, 
     for who in ("bea", None):
         page = words(visit(who).get(f"{HOME}/leaderboard?of=week|CLIR|1A|").text)
         assert "Not released yet The window closed 1 day" in page
-        assert "The next step is the organizers'" in page
+        assert "The organizers decide when to release the results." in page
 
 
 @pytest.mark.req("D-10")
@@ -217,3 +217,26 @@ def archive(folder):
     with tarfile.open(fileobj=packed, mode="w:gz") as tar:
         tar.add(folder, arcname=".")
     return packed.getvalue()
+
+
+@pytest.mark.req("D-10")
+def test_a_team_reads_why_it_can_submit_nothing_now(fresh, clock):
+    ada = fresh("ada")
+    submit = words(ada.get(f"{HOME}/submit").text)
+    assert "“Development on DEV” is open, but the organizers have not added its reference yet." in submit
+    assert "waits for the organizers" in ada.get(HOME).text
+    clock.set("2018-04-01 12:00")
+    assert re.search(
+        r"No window is open\. “Evaluation week” opens in \d+ h", words(fresh("ada").get(f"{HOME}/submit").text)
+    )
+    clock.set("2018-06-01 12:00")
+    assert "No window is open, and none is planned." in words(fresh("ada").get(f"{HOME}/submit").text)
+
+
+@pytest.mark.req("D-10")
+def test_a_team_that_has_used_its_attempts_reads_when_the_next_ones_come(visit, stage):
+    for number in range(3):
+        stage.submit(label=f"run{number}", kind="contrastive")
+    assert "Your team has used all its attempts. The next ones come in" in words(
+        visit("ada").get(f"{HOME}/submit").text
+    )

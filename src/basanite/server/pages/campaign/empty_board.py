@@ -40,10 +40,10 @@ class EmptyBoard:
 
 
 def left_out(board: SeenBoard) -> tuple[str, ...]:
-    """Who is not compared, one sentence for each reason."""
+    """Who is not compared, one sentence for each reason; an empty board has said already who has no primary run."""
     other = sentence("{count} × {reason}"), sentence("{count} × {reason}")
-    found = [(count, *LEFT_OUT.get(reason, other), reason) for reason, count in board.left_out.items()]
-    return tuple(plural(count, one, many, reason=reason) for count, one, many, reason in found)
+    listed = {reason: count for reason, count in board.left_out.items() if board.rows or reason != NO_PRIMARY}
+    return tuple(plural(count, *LEFT_OUT.get(reason, other), reason=reason) for reason, count in listed.items())
 
 
 def empty_board(board: SeenBoard, window: Window, caller: Caller) -> EmptyBoard:
@@ -90,7 +90,7 @@ def _unreleased(board: SeenBoard, window: Window, caller: Caller) -> tuple[str, 
     else:
         title, text = (
             say("Not released yet"),
-            say("The next step is the organizers': results appear here when they release them."),
+            say("The organizers decide when to release the results. They appear here then."),
         )
     own = say("Your team has runs here, but no primary run.") if board.without_primary else ""
     return title, filter(None, [own, *_closing(window, caller), text])
