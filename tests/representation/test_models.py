@@ -16,7 +16,7 @@ from basanite.metrics.representation.everything import measure
 from basanite.representation.data import read_data
 from basanite.representation.models.extraction import extract, layers, save_features
 from basanite.representation.models.robustness import REPEATS, Looked, robustness, transformed_features
-from basanite.representation.models.training import EpochCurve, linear_measures
+from basanite.representation.models.training import EpochCurve
 from basanite.synthetic.files.transforms import KINDS, Transformation, transformed
 
 torch = pytest.importorskip("torch")
@@ -172,7 +172,7 @@ def test_batches_of_an_epoch_give_what_the_whole_gives():
     order = np.random.default_rng(0).permutation(60)
     batches = [(made.features[part], made.classes.codes[part]) for part in np.array_split(order, 7)]
     found = EpochCurve().record_batches(0, batches)
-    assert found == pytest.approx(linear_measures(made.features, made.classes.codes))
+    assert found == pytest.approx(EpochCurve().record(0, made.features, made.classes.codes))
 
 
 @pytest.mark.req("F-19")

@@ -63,7 +63,7 @@ def week(tmp_path_factory):
     bench.do(references.add, made.as_eva, made.campaign_id, PLACE, key)
     bench.week = bench.do(setting_up.create, made.as_eva, made.campaign_id, SCHEME, name="summaries", window="dev").id
     names = (EXAMPLE / "queries.txt").read_text().split()
-    asked = summaries.plain_queries((name, f"what {name} asks") for name in names)
+    asked = {name: summaries.Asked(f"what {name} asks") for name in names}
     bench.added = summaries.from_submissions(office, made.as_eva, bench.week, queries=asked)
     yield bench
     office.close()

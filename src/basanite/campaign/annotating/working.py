@@ -127,13 +127,6 @@ def my_tasks(session: Session, campaign_id: str, person_id: str) -> tuple[Waitin
     return tuple(task for project_id in found for task in queue(session, project_id, person_id))
 
 
-def next_task(session: Session, project_id: str, person_id: str, *, after: str = "") -> Waiting | None:
-    """What comes next for somebody: a task that is open, behind the one just ended if there is one."""
-    open_ones = [task for task in queue(session, project_id, person_id) if task.state != "done" and task.id != after]
-    place = next((task.position for task in queue(session, project_id, person_id) if task.id == after), 0)
-    return next((task for task in open_ones if task.position > place), open_ones[0] if open_ones else None)
-
-
 def open_task(session: Session, office: Office, actor: Actor, task_id: str) -> Opened:
     """A text with all that its owner did to it."""
     task = own_task(session, actor, task_id, lock=True)

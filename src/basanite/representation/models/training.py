@@ -36,18 +36,6 @@ DRAWN = ("ferm1", "ferm2", "ferm3", "ferm4", "gap", "collapse", "rs", "c_root_k"
 """Measures near 1, which share an axis."""
 
 
-def linear_measures(features: Features, labels: Labels, *, options: Options | None = None) -> dict[str, float]:
-    """Every measure that one read of the features gives.
-
-    >>> found = linear_measures(np.array([[1.0, 0], [1, 1], [0, 1], [1, 2]]), [0, 0, 1, 1])
-    >>> round(found["ferm2"], 3)
-    1.523
-    """
-    stream = LinearPass()
-    stream.add(features, labels)
-    return _values(stream.sums(), options)
-
-
 @dataclass
 class EpochCurve:
     """The measures of every epoch so far; call it, or `record`, at the end of each."""
@@ -135,8 +123,8 @@ class EpochCurve:
         return f"Over {plural('epoch', len(self.epochs))}, ferm1 goes from {number(first)} to {number(last)}."
 
 
-def _values(sums: ClassSums, options: Options | None) -> dict[str, float]:
-    found = linear_values(sums.without_empty(), None, options or Options())
+def _values(sums: ClassSums, options: Options) -> dict[str, float]:
+    found = linear_values(sums.without_empty(), None, options)
     return {name: measured.value for name, measured in found.items()}
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from basanite.campaign.model.refusals import no_reason, refused
@@ -257,19 +257,12 @@ def cancel(session: Session, office: Office, actor: Actor, panel_id: str, *, rea
     return panel
 
 
-def count_items(session: Session, panel_id: str) -> dict[str, int]:
-    """How many items of each role a panel has."""
-    question = select(PanelItem.role, func.count()).where(PanelItem.panel_id == panel_id).group_by(PanelItem.role)
-    return {row[0]: row[1] for row in session.execute(question)}
-
-
 __all__ = [
     "Added",
     "add_items",
     "cancel",
     "change_scheme",
     "close_panel",
-    "count_items",
     "create",
     "deviations",
     "open_panel",

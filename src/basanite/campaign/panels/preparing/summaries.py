@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -182,8 +182,3 @@ def asked_queries(office: Office, name: str, content: bytes) -> dict[str, Asked]
     if pack is None or not findings.valid:
         raise RefusedError(findings.problems, status=422)
     return {one.id: Asked(str(one.query), one.domain) for one in pack.queries}
-
-
-def plain_queries(pairs: Iterable[tuple[str, str]]) -> dict[str, Asked]:
-    """Queries by their words alone, where there is no pack."""
-    return {name: Asked(text) for name, text in pairs}
