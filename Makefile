@@ -55,7 +55,7 @@ test-gpu: $(TORCHED) ## the tests that need an accelerator
 	if [ $$code -eq 5 ]; then echo "no GPU tests yet"; else exit $$code; fi
 
 demo: $(BASE) ## start an example season on this machine (ARGS="--port 9000 --reset"); Ctrl-C stops it
-	$(BIN)/basanite demo --data build/demo-season $(ARGS)
+	$(BIN)/basanite demo $(ARGS)
 
 docs: $(DEV) ## build the documentation as a site and check it: links, anchors, and every example run
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet

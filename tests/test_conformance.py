@@ -265,11 +265,11 @@ def test_links_to_missing_files_and_anchors_are_found(tmp_path):
 
 
 def test_examples_know_whether_they_run():
-    text = "```python\nx = 1\n```\n\n<!-- not run -->\n\n```bash\n$ rm x\n```\n```console\n$ ls\n```\n"
-    assert [(e.language, e.line, e.runs) for e in examples(text)] == [
-        ("python", 2, True),
-        ("bash", 8, False),
-        ("console", 11, True),
+    text = "```python\nx = 1\n```\n\n<!-- not run: it deletes -->\n\n```bash\n$ rm x\n```\n```console\n$ ls\n```\n"
+    assert [(e.language, e.line, e.not_run) for e in examples(text)] == [
+        ("python", 2, None),
+        ("bash", 8, "it deletes"),
+        ("console", 11, None),
     ]
 
 

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.test_docs import run_console, run_python
+from tests.reader import Shell, run_console, run_python
 from tools.markdown_pages import examples
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -46,10 +46,10 @@ def test_the_task_of_the_page_works_as_the_page_says(installed, tmp_path, monkey
     words = f'#!/bin/sh\nPYTHONPATH="{installed}" exec "{sys.executable}" -m basanite "$@"\n'
     (commands / "basanite").write_text(words, encoding="utf-8")
     (commands / "basanite").chmod(0o700)
-    monkeypatch.setattr("tests.test_docs.warm_commands", lambda: commands)
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(installed), os.environ.get("PYTHONPATH", "")]))
     typed = [one for one in blocks("console") if not one.runs]
     assert typed[0].text.startswith(INSTALL)
-    for block in typed:
-        run_console(block.text.replace(INSTALL, ""), tmp_path, place=f"{PAGE.name}:{block.line}")
+    with Shell(tmp_path, tmp_path, commands) as shell:
+        for block in typed:
+            run_console(block.text.replace(INSTALL, ""), shell, place=f"{PAGE.name}:{block.line}")
     assert (tmp_path / "both.html").is_file()

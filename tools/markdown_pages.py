@@ -9,23 +9,28 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-NOT_RUN = "<!-- not run -->"
-
 _FENCE = re.compile(r"^(?P<indent> *)(?P<ticks>`{3,}|~{3,})(?P<language>[\w-]*)")
 _HEADING = re.compile(r"^#{1,6} +(?P<title>.+?)(?: +#+)?$")
 _ID = re.compile(r"<[a-z][^>]*\s(?:id|name)=[\"'](?P<id>[^\"']+)[\"']")
 _LINK = re.compile(r"(?<!\\)\]\((?P<target>[^()\s]+)(?:\s+\"[^\"]*\")?\)")
+_HERE_DOCUMENT = re.compile(r"<<'(?P<word>\w+)'$")
+_NOT_RUN = re.compile(r"^<!-- not run(?:: *(?P<reason>.*?))? *-->$")
 _ELSEWHERE = re.compile(r"^[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A fenced block of a page: its language, its text, the line it starts on, and whether it is meant to run."""
+    """A fenced block of a page: its language, its text, the line it starts on, and why it is not run, if it is not."""
 
     language: str
     text: str
     line: int
-    runs: bool
+    not_run: str | None = None
+
+    @property
+    def runs(self) -> bool:
+        """Whether the block is meant to run."""
+        return self.not_run is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,18 +92,29 @@ def has_anchor(place: str, root: Path) -> bool:
 
 
 def steps(console: str) -> list[Step]:
-    """The commands of a console example (`$ command`, continued by a final backslash) with the output below each."""
+    """The commands of a console example with the output below each.
+
+    A command is what follows `$ `. It goes on after a final backslash, and to the last word of a here-document.
+    """
     found: list[list[str]] = []
-    continued = False
+    until: str | None = None
     for line in console.splitlines():
-        if line.startswith("$ "):
-            found.append([line[2:], ""])
-        elif continued:
+        if until is not None:
             found[-1][0] += "\n" + line.removeprefix("> ")
+        elif line.startswith("$ "):
+            found.append([line[2:], ""])
         elif found:
             found[-1][1] += line + "\n"
-        continued = bool(found) and not found[-1][1] and line.endswith("\\")
+        until = _end_of_command(line, until) if found and not found[-1][1] else None
     return [Step(command, expected.strip("\n")) for command, expected in found]
+
+
+def _end_of_command(line: str, until: str | None) -> str | None:
+    """The line that ends the command: the word of a here-document, "" for the next one, None for this one."""
+    if until:
+        return None if line == until else until
+    opened = _HERE_DOCUMENT.search(line)
+    return opened["word"] if opened else "" if line.endswith("\\") else None
 
 
 def _blocks(text: str) -> Iterator[str | Example]:
@@ -113,7 +129,9 @@ def _blocks(text: str) -> Iterator[str | Example]:
             continue
         end = _end_of_block(lines, number, fence["ticks"])
         inside = [line.removeprefix(fence["indent"]) for line in lines[number + 1 : end]]
-        yield Example(fence["language"], "\n".join(inside) + "\n", number + 2, last_prose != NOT_RUN)
+        marked = _NOT_RUN.match(last_prose)
+        reason = (marked["reason"] or "") if marked else None
+        yield Example(fence["language"], "\n".join(inside) + "\n", number + 2, reason)
         number, last_prose = end + 1, ""
 
 

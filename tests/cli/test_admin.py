@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import re
 import shutil
+from datetime import UTC, datetime, timedelta
 
 import click
 import pytest
 from tests.cli.admin_season import build
-from tests.cli.running import EXAMPLE, here
+from tests.cli.running import EXAMPLE, ROOT, here
 
+from basanite.campaign.model.reading import load
 from basanite.cli.admin import SECTIONS, admin
 from basanite.testing import small_campaign_text
 
@@ -86,6 +88,30 @@ def test_a_broken_campaign_file_is_told_line_by_line(tmp_path):
     ended = here("admin", "campaign", "add", "broken.toml", "--data", "d", cwd=tmp_path)
     assert ended.code == 1
     assert re.search(r"campaign.toml:\d+", ended.stderr), ended.stderr
+
+
+def test_an_example_campaign_moves_to_today_with_its_weekdays(tmp_path):
+    example = ROOT / "examples" / "campaign" / "small.toml"
+    moved = here("admin", "campaign", "new", example, "--out", "new.toml", "--json", cwd=tmp_path)
+    assert moved.code == 0, moved.stdout + moved.stderr
+    before, after = (load(path.read_text(encoding="utf-8")) for path in (example, tmp_path / "new.toml"))
+    weeks = {(new.opens.utc - old.opens.utc).days for old, new in zip(before.windows, after.windows, strict=True)}
+    assert all(days % 7 in (0, 6) for days in weeks), "whole weeks, but for an hour of summer time"
+    now = datetime.now(UTC)
+    assert now - timedelta(weeks=1, hours=2) < after.windows[0].opens.utc <= now < after.windows[0].closes.utc
+    assert here("admin", "rehearse", "new.toml", cwd=tmp_path).code == 0
+    again = here("admin", "campaign", "new", example, "--out", "new.toml", cwd=tmp_path)
+    assert (again.code, "new.toml is there already" in again.stderr) == (1, True)
+
+
+def test_a_campaign_file_moves_to_the_week_that_is_asked_for(tmp_path):
+    example = ROOT / "examples" / "campaign" / "small.toml"
+    later = ("admin", "campaign", "new", example, "--out", "later.toml", "--start", "2031-05-08 12:00")
+    assert here(*later, cwd=tmp_path).code == 0
+    assert 'opens = "2031-05-05 00:00"' in (tmp_path / "later.toml").read_text(encoding="utf-8")
+    for wrong in ("2031-05-08", "9999-12-31 00:00"):
+        ended = here(*later[:4], "--out", "wrong.toml", "--start", wrong, cwd=tmp_path)
+        assert (ended.code, "--start" in ended.stderr, (tmp_path / "wrong.toml").exists()) == (2, True, False)
 
 
 @pytest.mark.req("P-30")

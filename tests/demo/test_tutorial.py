@@ -9,7 +9,7 @@ import shutil
 
 import pytest
 from tests.cli.running import ROOT
-from tests.test_docs import run_console
+from tests.reader import Shell, run_console
 from tools.markdown_pages import examples
 
 PAGE = ROOT / "docs" / "tutorial" / "first-campaign.md"
@@ -21,7 +21,7 @@ SERVES = "$ basanite demo\n"
 def folder(built, tmp_path_factory):
     """A folder in which the reader's season is made already."""
     place = tmp_path_factory.mktemp("reader")
-    shutil.copytree(built.folder, place / "season")
+    shutil.copytree(built.folder, place / "basanite-demo")
     return place
 
 
@@ -31,4 +31,5 @@ def test_what_the_tutorial_types_prints_what_it_says(block, built, folder):
         told = block.text.splitlines()[1:6]
         assert told == built.progress.splitlines()
     else:
-        run_console(block.text, folder, place=f"{PAGE.name}:{block.line}")
+        with Shell(folder, folder) as shell:
+            run_console(block.text, shell, place=f"{PAGE.name}:{block.line}")

@@ -25,16 +25,17 @@ def test_the_module_on_the_page_is_the_file_of_the_example():
 def test_the_shell_program_on_the_page_runs_with_an_empty_path_for_python(tmp_path):
     """Where no sandbox can be made, the same command must be refused; the other branch is not tested there."""
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    foreign = tmp_path / "examples" / "harness" / "foreign"
     (block,) = [found for found in examples(PAGE.read_text()) if not found.runs and found.language == "console"]
     (step,) = steps(block.text)
     binaries = Path(sys.executable).parent
     given = {"PATH": f"{binaries}{os.pathsep}/usr/bin:/bin", "PYTHONPATH": ""}
     done = subprocess.run(
-        ["bash", "-c", step.command], cwd=tmp_path, env=given, capture_output=True, text=True, check=False, timeout=170
+        ["bash", "-c", step.command], cwd=foreign, env=given, capture_output=True, text=True, check=False, timeout=170
     )
     if capability().possible:
         assert (done.returncode, "Results written to plan-result" in done.stderr) == (0, True), done.stderr
-        logs = tmp_path / "examples/harness/foreign/plan-result/logs"
+        logs = foreign / "plan-result/logs"
         assert [path for path in logs.iterdir() if "-predict-" in path.name]
     else:
         assert (done.returncode, "No box" in done.stderr) == (2, True)

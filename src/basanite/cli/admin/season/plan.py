@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +31,39 @@ FILE = click.argument("file", type=PATH)
 
 @click.group(epilog=example("basanite admin campaign show --data season"))
 def campaign() -> None:
-    """Add a campaign from its file, show it, change it, and see what is frozen."""
+    """Write a campaign file, add a campaign from it, show it, change it, and see what is frozen."""
+
+
+@campaign.command("new", epilog=example("basanite admin campaign new campaign.toml --out next-year.toml"))
+@FILE
+@click.option("--out", type=PATH, required=True, help="The file to write; one that is there is not overwritten.")
+@click.option("--start", default="", help='When its first window has opened, like "2018-01-15 00:00". [default: now]')
+@as_json
+def new(file: Path, out: Path, start: str, as_json: bool) -> None:
+    """Write an example's or last year's campaign FILE with its dates moved, so that its first window is open.
+
+    All dates move by the same number of weeks, so weekdays and clock times stay the same.
+    """
+    with refusals(json=as_json):
+        from basanite.campaign.model.reading import load
+        from basanite.campaign.model.refusals import refused
+        from basanite.campaign.model.time.shift import move_dates
+
+        text = _text(file)
+        begin = _start(start, load(text).zone, "--start") or datetime.now(UTC)
+        try:
+            moved = move_dates(text, begin)
+        except OverflowError as error:
+            raise click.BadParameter(f"the dates cannot move there: {error}", param_hint="--start") from None
+        plan = load(moved)
+        try:
+            with out.open("x", encoding="utf-8", newline="\n") as opened:
+                opened.write(moved)
+        except FileExistsError:
+            raise refused("P-3", f"{out.name} is there already", "choose another name", status=409) from None
+    opens = min(one.opens.utc for one in plan.windows)
+    words = [f"{out}: its first window opens at {moment(opens)}. Next: basanite admin rehearse {out}"]
+    show({"file": str(out), "slug": plan.slug, "opens": opens}, words, json=as_json)
 
 
 @campaign.command("add", epilog=example("basanite admin campaign add campaign.toml --data new-season"))
@@ -202,7 +234,7 @@ def rehearse(file: Path, start: str, teams: int, judges: int | None, as_json: bo
         from basanite.campaign.model.rehearsal.faults import rehearse as play
 
         plan = load(_text(file))
-        played = play(plan, start=_start(start, plan.zone), crew=Crew(teams, judges))
+        played = play(plan, start=_start(start, plan.zone, "--at"), crew=Crew(teams, judges))
     faults = [one.as_dict() for one in played.faults]
     words = [f"{len(played.steps)} steps were played; {len(faults)} things would have gone wrong."]
     words += [f"{one.message} ({one.rule}). To do: {one.fix}" for one in played.faults]
@@ -211,13 +243,13 @@ def rehearse(file: Path, start: str, teams: int, judges: int | None, as_json: bo
         raise click.exceptions.Exit(1)
 
 
-def _start(text: str, zone: str) -> datetime | None:
+def _start(text: str, zone: str, option: str) -> datetime | None:
     from basanite.campaign.model.time.zones import TimeError, instant_of
 
     try:
         return instant_of(text, zone).utc if text else None
     except TimeError as error:
-        raise click.BadParameter(str(error), param_hint="--at") from None
+        raise click.BadParameter(str(error), param_hint=option) from None
 
 
 def _text(file: Path) -> str:
