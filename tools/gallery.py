@@ -1,7 +1,7 @@
 """Writes what the commands of docs/gallery.md print, up to the end of their first table: `python -m tools.gallery`.
 
-The commands and the words around them are written by hand. Type it in an environment with Basanite after a change of what
-commands print; tests/test_docs.py compares the page with a fresh run.
+The commands and the words around them are written by hand. Type it in an environment with Basanite when commands
+print something else; tests/test_docs.py compares the page with a fresh run.
 """
 
 from __future__ import annotations
