@@ -25,7 +25,7 @@ def shown(printed: str) -> list[str]:
     ['Alpha', '', ' Metric', ' ──────', ' aqwv', '...']
     """
     kept, in_table = [], False
-    for line in printed.splitlines():
+    for line in printed.strip().splitlines():
         if in_table and not line.strip():
             return [*kept, "..."]
         in_table = in_table or line.startswith(RULE)
