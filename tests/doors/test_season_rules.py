@@ -268,9 +268,10 @@ def test_the_drop_folder_says_who_and_only_renamed_regular_files_are_taken(tmp_p
     alpha, beta = base / "Alpha", base / "Beta"
     for folder in (alpha, beta):
         folder.mkdir(parents=True)
-    (tmp_path / "secret.tgz").write_bytes(content)
-    (alpha / NAME.format(label="link")).symlink_to(tmp_path / "secret.tgz")
-    os.link(tmp_path / "secret.tgz", alpha / NAME.format(label="hard"))
+    for name in ("pointed-at", "shared"):
+        (tmp_path / name).write_bytes(content)
+    (alpha / NAME.format(label="link")).symlink_to(tmp_path / "pointed-at")
+    os.link(tmp_path / "shared", alpha / NAME.format(label="hard"))
     os.mkfifo(alpha / NAME.format(label="pipe"))
     (alpha / f"{NAME.format(label='part')}.part").write_bytes(content)
     stolen = drop(beta, content, NAME.format(label="stolen"))
@@ -288,4 +289,4 @@ def test_the_drop_folder_says_who_and_only_renamed_regular_files_are_taken(tmp_p
     assert [problem["rule"] for problem in refused["problems"]][:1] == ["M58"], (
         "the folder is Beta's, whatever the name"
     )
-    assert (tmp_path / "secret.tgz").read_bytes() == content
+    assert {(tmp_path / name).read_bytes() for name in ("pointed-at", "shared")} == {content}
