@@ -161,7 +161,7 @@ class Work:
         if inputs.reference is None and self.task.needs_reference:
             raise SettingError(f"{self.task.name} is scored against a reference: give one (--reference).")
         findings = Findings()
-        opened = self.validated(inputs, findings)
+        opened = self.validated(inputs, findings, scored=True)
         self._explain(inputs, findings)
         return self.analysed(opened, findings, system=system or system_name(inputs.submission))
 
@@ -182,13 +182,19 @@ class Work:
         wanted = dict.fromkeys((self.task.primary, *self.metrics)) if self.metrics else None
         return compare_analyses(analyses, None if wanted is None else list(wanted), self.design)
 
-    def validated(self, inputs: Inputs, findings: Findings) -> Opened | None:
-        """Read and check a submission; what was found is in the findings, what was counted in the run."""
+    def validated(self, inputs: Inputs, findings: Findings, *, scored: bool = False) -> Opened | None:
+        """Read and check a submission; what was found is in the findings, what was counted in the run.
+
+        What is to be `scored` is refused at once where something is missing that only scoring needs.
+        """
         if inputs.more_references and not self.task.several_references:
             raise SettingError(f"{self.task.name} takes one reference, not {len(inputs.more_references) + 1}.")
         name = system_name(inputs.submission)
         with reading_executor(self.workers) if self.workers > 1 else nullcontext() as executor:
             opened = spine.read(self.task, inputs, self.settings, findings, executor=executor)
+            missing = getattr(opened, "unscored", None) if scored else None
+            if missing is not None:
+                raise missing
             if opened is not None:
                 spine.validate(opened, findings, executor=executor, progress=lambda files: self.progress(name, files))
         return opened

@@ -16,7 +16,7 @@ from basanite.metrics.retrieval.thresholds import AUC, AUC_POOLED, MQWV, MQWV_CR
 from basanite.problems import Findings
 from basanite.tasks import Inputs, Setting, Task
 from basanite.tasks.detecting.betas import CLIR_BETAS, PLAN, language_of
-from basanite.tasks.detecting.detection import Opening, open_run
+from basanite.tasks.detecting.detection import Opening, open_run, unscored
 from basanite.tasks.detecting.figures import compared_figures, detection_figures
 from basanite.tasks.detecting.queries import QueryRun
 from basanite.tasks.detecting.tables import Thresholds
@@ -81,8 +81,9 @@ def open_clir(
     if run is None:
         return None
     language = settings["language"] or language_of(run.key.documents.texts(), pattern)
-    used = CLIR_BETAS.used(settings, language) if run.key.known else {}
-    run.settings = {**_shown(settings), **used, "language": language, "plan": PLAN}
+    run.settings = {**_shown(settings), "language": language, "plan": PLAN}
+    with unscored(run):
+        run.settings |= CLIR_BETAS.used(settings, language) if run.key.known else {}
     return run
 
 

@@ -39,7 +39,7 @@ from basanite.tasks.agreement import Agreement, agreement
 from basanite.tasks.clir import METRICS as CLIR_METRICS
 from basanite.tasks.clir import TASK as CLIR
 from basanite.tasks.detecting.betas import CLIR_BETAS, E2E_BETAS, PLAN, language_of, number
-from basanite.tasks.detecting.detection import Opening, open_run
+from basanite.tasks.detecting.detection import Opening, open_run, unscored
 from basanite.tasks.detecting.figures import compared_figures, detection_figures
 from basanite.tasks.detecting.queries import Counted
 from basanite.tasks.detecting.summaries import Folders, SummariesRun
@@ -237,8 +237,9 @@ def _used(run: E2eRun, settings: Mapping[str, Any], pattern: re.Pattern[str]) ->
     language = settings["language"] or language_of(run.key.documents.texts(), pattern)
     shown = {name: value for name, value in settings.items() if value is not None and name not in HIDDEN}
     if run.key.known:
-        shown |= E2E_BETAS.used(settings, language)
-        shown |= CLIR_BETAS.used({**settings, "cost": None}, language, name="beta_clir")
+        with unscored(run):
+            shown |= E2E_BETAS.used(settings, language)
+            shown |= CLIR_BETAS.used({**settings, "cost": None}, language, name="beta_clir")
     return {**shown, "language": language, "plan": PLAN}
 
 

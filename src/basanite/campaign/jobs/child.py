@@ -95,7 +95,7 @@ PREPARING: Final = {"summaries": _show, "rank": _rank}
 def _examine(work: Work, order: Mapping[str, Any], *, problems: bool, result: bool) -> None:
     """Read a submission once; write its problems, and what it scores if there are none."""
     inputs, found = _inputs(order), Findings(problem_list.KEPT_PER_RULE)
-    opened = work.validated(inputs, found)
+    opened = work.validated(inputs, found, scored=True)
     if problems:
         (OUT / "problems.json").write_text(problem_list.written(found, order["task"]), encoding="utf-8", newline="")
         _write("members.json", _members(opened))

@@ -25,7 +25,7 @@ class HeldKeyWork(Work):
         """The run of a valid submission; `change` may put one in its place that remembers more."""
         self.task = replace(self.task, open=_changed(self.task.open, change))
         findings = Findings()
-        opened = self.validated(inputs, findings)
+        opened = self.validated(inputs, findings, scored=True)
         if opened is None or not findings.valid:
             raise InvalidInputError(self.task.name, findings)
         return opened

@@ -16,6 +16,7 @@ from basanite.cli.options import PATH, as_json, example, problem_line, say
 from basanite.cli.progress import Bar
 from basanite.cli.submit.tus import Connection, FileToSend, connected, problems_of
 from basanite.errors import SettingError
+from basanite.formats.packs.pack_names import joined_packs
 from basanite.reports.formats import json_output
 
 TOKEN = "BASANITE_TOKEN"
@@ -34,7 +35,13 @@ EXAMPLE = (
 @click.option("--task", required=True, help="The task as the calendar spells it: CLIR, E2E, DomainID, LangID …")
 @click.option("--label", required=True, help="Your name for this system.")
 @click.option("--type", "type_", default="contrastive", show_default=True, help="primary or contrastive.")
-@click.option("--dataset", default="", help="The packs, joined by +: EVAL1+EVAL2. [default: what the calendar asks]")
+@click.option(
+    "--dataset",
+    type=joined_packs,
+    metavar="TEXT",
+    default="",
+    help="The packs, joined by +: EVAL1+EVAL2. [default: what the calendar asks]",
+)
 @click.option("--queryset", default="", help="The query set, where there is a choice.")
 @click.option("--language", default="", help="The language, where there is a choice.")
 @click.option("--track", default="", help="The track, where there is a choice.")

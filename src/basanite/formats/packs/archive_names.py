@@ -145,8 +145,12 @@ def explain(name: ArchiveName) -> list[tuple[str, str, str]]:
 def _set_meaning(name: ArchiveName) -> str:
     if name.task == "DomainID":
         return f"the {len(name.sets)} domains identified, in any order"
-    closed = not OPEN_QUERY_SETS & set(name.sets)
-    return "closed queries" if closed else "open queries, which never count toward the final value"
+    sets = set(name.sets)
+    if not sets & OPEN_QUERY_SETS:
+        return "closed queries"
+    if sets <= OPEN_QUERY_SETS:
+        return "open queries, which never count toward the final value"
+    return "open and closed queries; the open ones never count toward the final value"
 
 
 @dataclass(frozen=True)
@@ -342,7 +346,10 @@ def _dataset_faults(found: _Found, wanted: Wanted) -> Faults:
     value = found.part["dataset"]
     if split_datasets(value) is None:
         words = f"{shortened(value)!r} is no data set" if value else "is missing"
-        yield words, "write DEV, ANALYSIS1, EVAL1, or packs that are scored together: EVAL1EVAL2, ANALYSIS1DEV"
+        yield (
+            words,
+            "write DEV, ANALYSIS1 to 3, EVAL1 to 3, or packs that are scored together: EVAL1EVAL2, ANALYSIS1DEV",
+        )
 
 
 def _date_faults(found: _Found, wanted: Wanted) -> Faults:

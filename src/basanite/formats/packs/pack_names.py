@@ -14,8 +14,9 @@ from basanite.formats.packs.domains import CODE, shipped_domains
 
 PERIOD = re.compile(r"BASE|OP(?:TION)?[1-9]")
 LANGUAGE = re.compile(r"[1-9][A-Z]")
-DATASET = re.compile(r"(?:DEV|ANALYSIS|EVAL)[1-9]?")
-QUERY_SET = re.compile(r"QUERY[1-9]")
+DATASET = re.compile(r"(?:DEV|ANALYSIS|EVAL)[1-3]?")
+QUERY_SET = re.compile(r"QUERY[1-3]")
+"""The plan has three packs of each kind: other numbers are slips."""
 DOMAIN = CODE
 FOLDER = re.compile(
     rf"IARPA_MATERIAL[-_](?P<period>{PERIOD.pattern})-(?P<language>{LANGUAGE.pattern})"
@@ -94,6 +95,15 @@ def split_datasets(text: str) -> tuple[str, ...] | None:
     packs = _pieces(text, DATASET)
     families = {family(pack) for pack in packs or ()}
     return packs if len(families) == 1 or families == {"ANALYSIS", "DEV"} else None
+
+
+def joined_packs(text: str) -> str:
+    """A data set as the calendar spells it, from that spelling or from that of archive names.
+
+    >>> joined_packs("EVAL1EVAL2"), joined_packs("EVAL1+EVAL2"), joined_packs("REPORTS")
+    ('EVAL1+EVAL2', 'EVAL1+EVAL2', 'REPORTS')
+    """
+    return "+".join(split_datasets(text) or (text,))
 
 
 def family(pack: str) -> str:

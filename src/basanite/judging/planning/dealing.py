@@ -20,6 +20,8 @@ from basanite.problems import Findings, Problem
 
 RULE_APART, RULE_REACHED = "M52", "P-30"
 FILE = "plan"
+NAMED = 3
+"""So many things that judges meet again are named; the others are counted."""
 Counts = NDArray[np.int64]
 
 
@@ -147,11 +149,13 @@ def _unreached(short: Mapping[int, int], wanted: int) -> Iterator[Problem]:
 def _met_again(table: _Table, bundles: Sequence[Bundle], wanted: int) -> Iterator[Problem]:
     """What a judge gets although the same was to be met once only; logged, never silent."""
     needs = Counter(values for bundle in bundles for values in bundle.apart)
-    for values, times in sorted(needs.items()):
-        again = int((table.apart[values] > 1).sum())
-        if again:
-            named, people = ", ".join(values), len(table.judges)
-            judgements = times * (wanted or people)
-            message = f"{again} judges get {named!r} more than once: {judgements} judgements for {people} judges"
-            fix = "enrol more judges, lower per_item, or accept it: it stands in the log"
-            yield Problem(RULE_APART, FILE, None, None, message, fix, named, severity="warn", where="metadata")
+    met = [(values, again) for values in sorted(needs) if (again := int((table.apart[values] > 1).sum()))]
+    fix = "enrol more judges, lower per_item, or accept it: it stands in the log"
+    for values, again in met[:NAMED]:
+        named, people = ", ".join(values), len(table.judges)
+        judgements = needs[values] * (wanted or people)
+        message = f"{again} judges get {named!r} more than once: {judgements} judgements for {people} judges"
+        yield Problem(RULE_APART, FILE, None, None, message, fix, named, severity="warn", where="metadata")
+    if len(met) > NAMED:
+        message = f"so it is with {len(met) - NAMED} more: {len(met)} of {len(needs)} are met more than once by a judge"
+        yield Problem(RULE_APART, FILE, None, None, message, fix, severity="warn", where="metadata")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -214,11 +215,15 @@ def _graph_goals(text: str, reading: Reading) -> Iterator[tuple[Goal, int]]:
         yield from _goals(items, "the graph", "", reading)
 
 
+EMPTY_GRAPH: Final = re.compile(r"\s*\(\s*\)\s*")
+"""A graph without a triple says nothing, as an empty file does; a query must ask something."""
+
+
 def graph_statements(text: str, file: str, findings: Findings, prefixes: Prefixes) -> list[Statement]:
     """The statements of a graph that is written as a bracketed list of triples."""
     reading = Reading(file, findings, prefixes, Limits())
     found: list[Statement] = []
-    for goal, line in _graph_goals(text, reading):
+    for goal, line in () if EMPTY_GRAPH.fullmatch(text) else _graph_goals(text, reading):
         if isinstance(goal, Pattern) and not goal.variables:
             found.append(goal.statement({}))
         else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
@@ -91,6 +92,8 @@ class DetectionRun(ABC):
         self._limit = limit
         self._targets = frozenset(key.queries)
         self._extra: list[str] = []
+        self.unscored: SettingError | None = None
+        """What is missing to score the run, which validating it does not need."""
 
     @abstractmethod
     def count(self, target: str, truth: NDArray[np.bool_], answers: Answers) -> Any:
@@ -253,6 +256,15 @@ def open_run(
         return None
     source = open_source(inputs.submission, limits=(opening.limits or _limits)(key), depth=opening.depth)
     return make(key, source, layout, tables, findings.limit)
+
+
+@contextmanager
+def unscored(run: DetectionRun) -> Iterator[None]:
+    """Note what is missing to score a run: whoever only validates it need not know (beta)."""
+    try:
+        yield
+    except SettingError as error:
+        run.unscored = error
 
 
 def _query_factors(inputs: Inputs, findings: Findings) -> Iterator[FactorTable]:

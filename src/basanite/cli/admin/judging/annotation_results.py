@@ -21,6 +21,7 @@ from basanite.cli.admin.desk import (
 from basanite.cli.operating.office import opened
 from basanite.cli.options import PATH, example
 from basanite.errors import SettingError
+from basanite.formats.packs.pack_names import joined_packs
 
 if TYPE_CHECKING:
     from basanite.campaign.office import Actor
@@ -130,7 +131,7 @@ def import_(
 @PROJECT
 @click.option("--out", type=PATH, help="The folder for the package; must not exist yet.")
 @click.option("--task", default="", help="Also make it a version of the truth of this task, as the calendar spells it.")
-@click.option("--dataset", default="", help="The packs of that task, joined by +.")
+@click.option("--dataset", type=joined_packs, metavar="TEXT", default="", help="The packs of that task, joined by +.")
 @click.option("--language", default="", help="The language, where the campaign has several.")
 @click.option("--queryset", default="", help="The query sets as archive names spell them.")
 @reason_option

@@ -21,6 +21,7 @@ from basanite.cli.admin.desk import (
 )
 from basanite.cli.operating.office import opened
 from basanite.cli.options import PATH, example, say
+from basanite.formats.packs.pack_names import joined_packs
 
 if TYPE_CHECKING:
     from basanite.campaign.store.tables import ReadingGold
@@ -214,7 +215,13 @@ def cancel(name: str, campaign: str, data: Path | None, mail: str | None, as_jso
     epilog=example('basanite admin reading reference nfl-scoring --dataset DEV --reason "round one" --data season'),
 )
 @click.argument("name")
-@click.option("--dataset", default="", help="The data packs, joined by +. [default: those of the package's window]")
+@click.option(
+    "--dataset",
+    type=joined_packs,
+    metavar="TEXT",
+    default="",
+    help="The data packs, joined by +. [default: those of the package's window]",
+)
 @click.option("--language", default="", help="The language. [default: the only one of the window]")
 @reason_option
 @campaign_option

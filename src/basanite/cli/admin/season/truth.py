@@ -19,13 +19,16 @@ from basanite.cli.admin.desk import (
 )
 from basanite.cli.operating.office import opened
 from basanite.cli.options import PATH, example
+from basanite.formats.packs.pack_names import joined_packs
 
 if TYPE_CHECKING:
     from basanite.campaign.organising.references import Material, Place
 
 PLACE = (
     click.option("--task", required=True, help="As the calendar spells it: CLIR, E2E, DomainID, LangID …"),
-    click.option("--dataset", required=True, help="The packs, joined by +: EVAL1+EVAL2."),
+    click.option(
+        "--dataset", type=joined_packs, metavar="TEXT", required=True, help="The packs, joined by +: EVAL1+EVAL2."
+    ),
     click.option("--language", default="", help="The language, where the campaign has several."),
     click.option("--queryset", default="", help="The query sets as archive names spell them: QUERY2QUERY3."),
 )
