@@ -14,7 +14,7 @@ SECTIONS: Final = {
         "pack": ("scoring.pack", "Make a submission archive with the right name."),
     },
     "Prepare data": {
-        "dataset": ("data.dataset", "Check a released data set, and build packs from a table of documents."),
+        "dataset": ("data.dataset", "Check a released data set, build packs from documents, make up one to rehearse."),
         "queries": ("data.queries", "List the queries of a pack with kind, subtype and domain, and all its problems."),
         "domains": ("data.domains", "Show the domains: definition, what belongs to each, and annotators' notes."),
         "convert": ("convert", "Turn files of TREC, WMT, STM, CTM, trec_eval and sacreBLEU into ours, and back."),

@@ -4,12 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 
 from basanite.formats.retrieval.detection import confidence_text
-from basanite.synthetic.clir import DOMAINS, ONE, Flags, Quality, Spec, catalogue, dice, pick, stream_of, write_members
+from basanite.synthetic.clir import (
+    DOMAINS,
+    ONE,
+    Flags,
+    Numbers,
+    Quality,
+    Spec,
+    catalogue,
+    dice,
+    pick,
+    stream_of,
+    write_members,
+)
 
 SECOND_DOMAIN = 0.25
 """Share of documents that belong to a second domain too (M19)."""
@@ -58,13 +71,32 @@ def key_members(truth: Labelled) -> Iterator[tuple[str, bytes]]:
 
 def system_members(truth: Labelled, quality: Quality) -> Iterator[tuple[str, bytes]]:
     """All files of a system: scores are noise moved up for documents of the target, decided at 0.5."""
-    for number, (target, flags) in enumerate(zip(truth.targets, truth.flags, strict=True)):
-        draws = dice(truth.spec, 12, stream_of(quality), number).random(len(truth.documents))
-        odds = np.where(flags, np.e ** (quality.separation / 2), np.e ** (-quality.separation / 2))
-        steps = np.floor(draws * odds / (draws * odds + 1 - draws) * ONE).astype(np.int64).tolist()
-        rows = sorted(zip(truth.documents, steps, strict=True))
+    for number, target in enumerate(truth.targets):
+        rows = sorted(zip(truth.documents, _steps(truth, quality, number).tolist(), strict=True))
         lines = (f"{name}\t{'Y' if step >= ONE // 2 else 'N'}\t{confidence_text(step)}\n" for name, step in rows)
         yield f"{target}.tsv", "".join(lines).encode()
+
+
+def _steps(truth: Labelled, quality: Quality, number: int) -> Numbers:
+    """The scores of a system for one target, in the finest step that may be written."""
+    draws = dice(truth.spec, 12, stream_of(quality), number).random(len(truth.documents))
+    odds = np.where(truth.flags[number], np.e ** (quality.separation / 2), np.e ** (-quality.separation / 2))
+    steps: Numbers = np.floor(draws * odds / (draws * odds + 1 - draws) * ONE).astype(np.int64)
+    return steps
+
+
+def exact_rates(truth: Labelled, quality: Quality) -> dict[str, dict[str, float | None]]:
+    """By target, the percentages of its documents that a system hits, and of all others that it takes for them."""
+    rates = {}
+    for number, (target, flags) in enumerate(zip(truth.targets, truth.flags, strict=True)):
+        returned = _steps(truth, quality, number) >= ONE // 2
+        hits, alarms = int((flags & returned).sum()), int((~flags & returned).sum())
+        own, others = int(flags.sum()), int((~flags).sum())
+        rates[target] = {
+            "hit": float(Fraction(100 * hits, own)) if own else None,
+            "false_alarm": float(Fraction(100 * alarms, others)) if others else None,
+        }
+    return rates
 
 
 def write_truth(truth: Labelled, out: Path) -> None:

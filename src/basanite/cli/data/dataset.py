@@ -1,4 +1,4 @@
-"""`basanite dataset`: check a released data set or build pack, and build packs from a table of documents."""
+"""`basanite dataset`: check a released data set or build pack, build packs, and make up evaluations to rehearse."""
 
 from __future__ import annotations
 
@@ -19,8 +19,12 @@ from basanite.formats.packs.usage_rules import rules_for
 from basanite.problems import Findings, visible
 from basanite.reports.formats import json_output
 from basanite.reports.wording import plural
+from basanite.synthetic.clir import DOMAINS, Spec
 from basanite.synthetic.files.pack_builder import Packs, PackSpec, build_packs
 from basanite.synthetic.files.packs import write_secrets, write_tree
+from basanite.synthetic.identification import domains, languages
+from basanite.synthetic.rehearsal import write_identification, write_retrieval
+from basanite.tasks.detecting.betas import CLIR_BETAS
 
 DATASET = "dataset"
 SHARE = 0.04
@@ -32,7 +36,7 @@ SHARE = 0.04
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 def dataset() -> None:
-    """Check a released data set, and build packs from a table of documents."""
+    """Check a released data set, build packs from a table of documents, make up an evaluation to rehearse."""
 
 
 @dataset.command(epilog=example("basanite dataset check IARPA_MATERIAL-BASE-1A"))
@@ -87,6 +91,35 @@ def build(
     root = write_tree(packs, out, names=names or None, relevance=pairs)
     write_secrets(packs, out / "secret")
     _show_packs(packs, root, names or packs.names, json=as_json)
+
+
+@dataset.command(epilog=example("basanite dataset rehearse clir --out rehearsal --queries 50 --documents 500"))
+@click.argument("task", type=click.Choice(["clir", "domainid", "langid"]))
+@click.option("--out", type=PATH, required=True, help="The folder to make; must not exist yet.")
+@click.option("--queries", type=click.IntRange(1, 99_999), default=20, show_default=True, help="Queries (clir).")
+@click.option("--documents", type=click.IntRange(10, 1_000_000), default=200, show_default=True, help="Documents.")
+@click.option("--language", type=click.Choice(list(DOMAINS)), default="1A", show_default=True, help="The language.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of all that is random.")
+@as_json
+def rehearse(task: str, out: Path, as_json: bool, **size: Any) -> None:
+    """Make up an evaluation of TASK with a known result: a key, three systems, and what each must score.
+
+    The same sizes and seed give the same files. OUT/expected.json has the values, in the form of `score --json`.
+    """
+    if out.exists():
+        raise SettingError(f"{out} exists already. Choose another folder: nothing is ever written over.")
+    spec = Spec(**size)
+    out.mkdir(parents=True)
+    if task == "clir":
+        expected = write_retrieval(spec, out, CLIR_BETAS.printed[spec.language])
+    else:
+        expected = write_identification(spec, out, domains if task == "domainid" else languages)
+    (out / "expected.json").write_text(json_output.dumps(expected), encoding="utf-8")
+    if as_json:
+        sys.stdout.write(json_output.dumps({"folder": str(out), "task": task, "expected": expected}))
+    else:
+        told = f"{plural('system', len(expected))} and what each must score, in expected.json"
+        click.echo(f"{visible(str(out))} holds a key, {told}.")
 
 
 def _read(table: Path, relevance: Path | None) -> tuple[list[RawDocument], list[tuple[str, str]]]:
