@@ -17,7 +17,7 @@ PYTEST := env -u PYTHONDONTWRITEBYTECODE OMP_NUM_THREADS=1 $(BIN)/python -m pyte
 # What opens an office. Fault tests choose their database themselves; a demo always lies in its own folder, on SQLite.
 OFFICES := tests/campaign tests/server tests/cli/test_admin.py tests/cli/test_doctor.py tests/cli/test_help.py \
 	tests/threats/test_forms.py tests/threats/test_secrets.py tests/doors/test_calendar_rules.py \
-	tests/doors/test_season_rules.py --ignore tests/campaign/faults \
+	tests/doors/test_season_rules.py tests/doors/test_matrix.py --ignore tests/campaign/faults \
 	--ignore tests/campaign/model --ignore tests/server/demo
 
 # Where CI says so, a test that needs a browser fails without one instead of being skipped.

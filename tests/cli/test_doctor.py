@@ -1,8 +1,12 @@
 """The doctor says whether scoring can be boxed on this machine, and what follows if not."""
 
+from pathlib import Path
+
 import pytest
 from tests.cli.running import here
 
+import basanite
+from basanite.campaign.jobs import running as jobs
 from basanite.cli.operating import installation
 from basanite.harness.sandbox import running
 from basanite.server import checkup
@@ -27,6 +31,20 @@ def test_where_no_box_can_be_made_the_doctor_says_what_follows(tmp_path, monkeyp
     found = checkup.box(office)
     office.close()
     assert (found.state, words in found.words) == ("note", True)
+
+
+@pytest.mark.req("P-2", "P-8")
+def test_a_scoring_process_that_cannot_start_is_found_with_the_import_error_and_the_places(tmp_path, monkeypatch):
+    good = here("doctor", "--data", "season", "--json", cwd=tmp_path).data["findings"]
+    monkeypatch.setattr(jobs, "COMMAND", (jobs.PYTHON, "-I", "-c", "import package_that_is_gone"))
+    bad = here("doctor", "--data", "season", "--json", cwd=tmp_path)
+    states = [(one["state"], one["words"]) for found in (good, bad.data["findings"]) for one in found]
+    assert ("good", "the scoring process starts") in states
+    (words,) = [words for state, words in states if state == "bad" and "scoring process cannot start" in words]
+    assert "ModuleNotFoundError: No module named 'package_that_is_gone'" in words
+    assert jobs.PYTHON in words
+    assert str(Path(basanite.__file__).parent) in words
+    assert bad.code == 1
 
 
 @pytest.mark.req("P-2", "P-3")

@@ -189,4 +189,4 @@ def test_a_plain_text_is_refused_once_where_it_makes_no_sense(tmp_path):
     path, findings = tmp_path / "answers.txt", Findings()
     path.write_text("one\ntwo\n")
     assert read_items(path, text_of, SUBMISSION, findings, plain=False) is None
-    assert [problem.fix for problem in findings.problems] == ["give a .jsonl, .csv, .tsv or .parquet file"]
+    assert [problem.fix for problem in findings.problems] == ["give JSON lines, CSV, TSV or Parquet"]

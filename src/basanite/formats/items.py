@@ -13,10 +13,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from basanite.formats.records import ABSENT, Place, Records, joined_digest, read_lines, read_records
+from basanite.formats.records import ABSENT, Place, Records, joined_digest, read_records
 from basanite.problems import Findings
 
-STRUCTURED = (".jsonl", ".ndjson", ".csv", ".tsv", ".tab", ".parquet", ".pq")
 SEPARATORS = (";", "|", " ")
 """What people put between cells besides commas and tabs."""
 DIGIT = re.compile(r"[0-9]")
@@ -83,7 +82,8 @@ def take_items(
         records.digest,
         dict(_text_columns(records, rows, {id_name, *used})),
         frozenset(seen.difference(name for _, name, _ in kept)),
-        lost=lost,
+        records.numbered,
+        lost,
     )
 
 
@@ -99,17 +99,16 @@ def read_items(
 ) -> Items | None:
     """The items of a structured file, or of a plain text whose lines are numbered from 1 and hold a `text` each.
 
-    Without `plain` there is no sense in a text: files of other endings are refused.
+    Without `plain` there is no sense in a text, and it is refused.
     """
-    structured = path.suffix.lower() in STRUCTURED or not plain
-    records = read_records(path, place, findings) if structured else read_lines(path, place, findings)
+    records = read_records(path, place, findings, id_name=id_name, plain=plain)
     if records is None:
         return None
-    name = id_name if structured else "id"
+    name = "id" if records.numbered else id_name
     wanted = (name, *used[:1]) if used and not any(column in records.columns for column in used) else (name,)
     if len(records) and lacks_columns(records, wanted, place, findings):
         return None
-    return replace(take_items(records, take, place, findings, id_name=name, used=used), numbered=not structured)
+    return take_items(records, take, place, findings, id_name=name, used=used)
 
 
 def lacks_columns(records: Records, wanted: Sequence[str], place: Place, findings: Findings) -> bool:
@@ -143,7 +142,7 @@ def parallel(items: Sequence[Items], place: Place, findings: Findings) -> Items 
         return None
     groups = zip(*(one.content for one in items), strict=True)
     content = tuple(tuple(text for texts in group for text in texts) for group in groups)
-    return Items(first.file, first.ids, content, first.lines, joined_digest([i.digest for i in items]), first.columns)
+    return replace(first, content=content, digest=joined_digest([one.digest for one in items]))
 
 
 def text_of(fields: Mapping[str, Any], name: str = "text") -> str:

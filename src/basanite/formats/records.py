@@ -1,21 +1,36 @@
 """Tables in the formats people already have (JSON lines, CSV, TSV, Parquet, plain text), as columns with line numbers.
 
-Nothing is judged here but whether these are bytes of that format: a record that cannot be read is a problem with its
-place, and the others are kept. What columns must hold is for `items` and the tasks to say.
+The content decides which of them a file is; its ending only where the content says nothing. Nothing else is judged
+here: a record that cannot be read is a problem with its place, and the others are kept. What columns must hold is for
+`items` and the tasks to say.
 """
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from basanite.formats.archives.members import Digest, member_digest
-from basanite.formats.bounded import read_bounded
+from basanite.formats.file_kinds import (
+    COCO,
+    JSON,
+    JSON_LINES,
+    PARQUET,
+    PLAIN,
+    TABLE,
+    Kind,
+    ending_kind,
+    has_header,
+    magic_name,
+    other_ending,
+    text_kind,
+)
 from basanite.formats.parquet import parquet_faults
+from basanite.formats.single_file import PackedError, SingleFile, read_single
 from basanite.formats.summaries.strict_json import parse
 from basanite.problems import Findings, Problem, Where, shortened
 
@@ -23,9 +38,8 @@ LARGEST = 2 << 30
 LINE_BYTES = 16 << 20
 COLUMNS = 5_000
 ROWS = 10_000_000
-JSON_LINES = (".jsonl", ".ndjson")
-TABLES = (".csv", ".tsv", ".tab")
-PARQUET = (".parquet", ".pq")
+READ_AS_RULE = "D-4"
+TABLES_READ = "give JSON lines, CSV, TSV or Parquet"
 
 
 class _Absent:
@@ -48,6 +62,8 @@ class Records:
     digest: str
     lost: int = 0
     """How many rows could not be read; each has been told."""
+    numbered: bool = False
+    """Whether these are lines of plain text, whose ids are their numbers."""
 
     def __len__(self) -> int:
         return len(self.lines)
@@ -71,32 +87,84 @@ class Place:
         return Problem(self.rule, file, line, None, message, fix, shortened(text), where=self.where, **more)
 
 
-def read_records(path: Path, place: Place, findings: Findings) -> Records | None:
-    """The records of a file, by its ending: `.jsonl`, `.csv`, `.tsv`, `.parquet`; None if there is no table in it."""
-    data, before = read_bounded(path, LARGEST), findings.total
-    suffix = path.suffix.lower()
-    if suffix in JSON_LINES:
-        found = _json_lines(path.name, data, place, findings)
-    elif suffix in PARQUET:
-        found = _parquet(path.name, data, place, findings)
-    elif suffix in TABLES:
-        found = _delimited(path.name, data, place, findings)
-    else:
-        fix = "give a .jsonl, .csv, .tsv or .parquet file"
-        findings.add(place.problem(path.name, None, f"files ending in {path.suffix!r} are not read here", fix))
+def read_records(
+    path: Path, place: Place, findings: Findings, *, id_name: str = "id", plain: bool = False
+) -> Records | None:
+    """The records of a file: JSON lines, a table or Parquet, told by the content; None if it is something else.
+
+    With `plain`, a text that is neither gives its lines: a column `text`, and `id` with the number of the line.
+    """
+    file = open_single(path, place, findings)
+    if file is None:
         return None
+    kind = _kind(file, id_name, plain=plain)
+    if kind is None or kind not in READERS or (kind is PLAIN and not plain):
+        findings.add(_refusal(file, kind, place, plain=plain))
+        return None
+    if other_ending(kind, file.ending):
+        findings.add(_read_as(file, kind, place))
+    before = findings.total
+    found = READERS[kind](file.name, file.data, place, findings)
     if found is None:
         return None
-    return Records(path.name, *found, digest_of([(path.name, data)]), findings.total - before)
+    digest = digest_of([(file.name, file.raw)])
+    return Records(file.name, *found, digest, findings.total - before, numbered=kind is PLAIN)
+
+
+def open_single(path: Path, place: Place, findings: Findings) -> SingleFile | None:
+    """A file with its content, unpacked; None with a problem for an archive of something else."""
+    try:
+        return read_single(path, LARGEST)
+    except PackedError as error:
+        findings.add(place.problem(path.name, None, str(error), error.fix))
+        return None
 
 
 def read_lines(path: Path, place: Place, findings: Findings) -> Records:
-    """The lines of a plain text, one record each: a column `text`, and `id` with the number of the line."""
-    data, before = read_bounded(path, LARGEST), findings.total
-    texts = list(_texts(path.name, data, place, findings))
-    numbers = [number for number, _ in texts]
-    columns = {"id": [str(number) for number in numbers], "text": [text for _, text in texts]}
-    return Records(path.name, numbers, columns, digest_of([(path.name, data)]), findings.total - before)
+    """The lines of a text, whatever they look like: a column `text`, and `id` with the number of the line."""
+    file = open_single(path, place, findings)
+    if file is None:
+        return Records(path.name, (), {"id": (), "text": ()}, "")
+    before = findings.total
+    found = _lines(file.name, file.data, place, findings)
+    return Records(file.name, *found, digest_of([(file.name, file.raw)]), findings.total - before, numbered=True)
+
+
+def _kind(file: SingleFile, id_name: str, *, plain: bool) -> Kind | None:
+    """What a file is; None for bytes that are no text."""
+    if file.data.startswith(b"PAR1"):
+        return PARQUET
+    start = file.beginning
+    if "\0" in start.text and magic_name(file.data):
+        return None
+    promised = ending_kind(file.ending)
+    if has_header(start, id_name) and promised is TABLE:
+        return TABLE
+    found = text_kind(start) or (TABLE if has_header(start, id_name) else promised)
+    if found in (JSON, COCO) and promised is JSON_LINES:
+        return JSON_LINES
+    if found in (None, PLAIN) and not plain:
+        return TABLE if any(sign in (*start.lines, "")[0] for sign in ",\t") else PLAIN
+    return found or PLAIN
+
+
+def _refusal(file: SingleFile, kind: Kind | None, place: Place, *, plain: bool) -> Problem:
+    """What a file looks like, and what reads it."""
+    hint = "" if kind is None else kind.hint
+    if kind is None:
+        message, fix = f"this is {magic_name(file.data)}", "give a text in UTF-8" if plain else TABLES_READ
+    elif kind is PLAIN:
+        message, fix = "this looks like plain text, not like a table with a header line", TABLES_READ
+    else:
+        message, fix = f"this looks like {kind.name}", kind.fix
+    return place.problem(file.name, None, message, fix, file.data[:80].partition(b"\n")[0], hint=hint)
+
+
+def _read_as(file: SingleFile, kind: Kind, place: Place) -> Problem:
+    """A warning where the ending promises something else (D-4)."""
+    message = f"read as {kind.name} although named {file.ending}"
+    fix = f"nothing if that is right; else name it {' or '.join(kind.endings)}"
+    return replace(place, rule=READ_AS_RULE).problem(file.name, None, message, fix, severity="warn")
 
 
 def digest_of(files: Sequence[tuple[str, bytes]]) -> str:
@@ -136,6 +204,12 @@ def _split(data: bytes) -> list[bytes]:
 
 
 Found = tuple[Sequence[int], Mapping[str, Sequence[Any]]]
+
+
+def _lines(file: str, data: bytes, place: Place, findings: Findings) -> Found:
+    texts = list(_texts(file, data, place, findings))
+    numbers = [number for number, _ in texts]
+    return numbers, {"id": [str(number) for number in numbers], "text": [text for _, text in texts]}
 
 
 def _json_lines(file: str, data: bytes, place: Place, findings: Findings) -> Found | None:
@@ -237,3 +311,11 @@ def _parquet(file: str, data: bytes, place: Place, findings: Findings) -> Found 
         findings.add(place.problem(file, None, message, "give the items of this task alone"))
         return None
     return range(1, len(frame) + 1), {name: frame[name].to_list() for name in frame.columns}
+
+
+READERS: Mapping[Kind, Callable[[str, bytes, Place, Findings], Found | None]] = {
+    JSON_LINES: _json_lines,
+    TABLE: _delimited,
+    PARQUET: _parquet,
+    PLAIN: _lines,
+}

@@ -24,7 +24,7 @@ from basanite.reading.gold.counting import Cell, Gold, Settled, counts_of, gold_
 from basanite.reading.gold.truth import Truth, read_truth
 from basanite.reading.gold.versions import versions
 from basanite.reading.package.model import query_files
-from basanite.reading.package.unpacking import answer_file, is_archive, unpacked
+from basanite.reading.package.unpacking import is_archive, unpacked
 from basanite.reading.queries.model import Query
 from basanite.reading.task_figures import compared_figures, reading_figures
 from basanite.reading.task_report import Kept, VersionScore, score_of_version, spoken_of
@@ -44,11 +44,8 @@ class ReadingRun:
         self.answers: tuple[Answer, ...] = ()
 
     def pieces(self, findings: Findings) -> Iterator[Path]:
-        """The one file of the submission, which a server may have under the name of an archive."""
-        path = self.inputs.submission
-        found = answer_file(path, _scratch(), findings) if is_archive(path) else path
-        if found is not None:
-            yield found
+        """The one file of the submission."""
+        yield self.inputs.submission
 
     def examine(self, piece: Path) -> tuple[tuple[Answer, ...], Findings]:
         """Read it."""

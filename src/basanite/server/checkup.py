@@ -179,6 +179,17 @@ def box(office: Office) -> Finding:
     return Finding("box", "note", words, "allow user namespaces: sysctl kernel.unprivileged_userns_clone=1")
 
 
+def scoring(office: Office) -> Finding:
+    """Whether the process that scores can start: it has an interpreter, packages and plug-ins of its own to import."""
+    from basanite.campaign.jobs.running import start_fault
+
+    fault = start_fault(office)
+    if fault:
+        cure = "install what is missing for that interpreter, and let the server's user read both places"
+        return Finding("scoring", "bad", f"the scoring process cannot start: {fault}", cure)
+    return Finding("scoring", "good", "the scoring process starts")
+
+
 def mail(office: Office) -> Finding:
     """Whether the mail server can be reached; nothing is sent."""
     host, port = office.settings.mail.host, office.settings.mail.port
@@ -256,6 +267,7 @@ CHECKS: dict[str, Callable[[Office], Finding]] = {
     "data": data,
     "vault": vault,
     "box": box,
+    "scoring": scoring,
     "mail": mail,
     "space": space,
     "clock": clock,

@@ -9,8 +9,10 @@ from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
 
+from basanite.formats.file_kinds import COCO, JSON
 from basanite.formats.items import Items, read_items, text_of, texts_of
 from basanite.formats.records import Place
+from basanite.formats.single_file import kind_of
 from basanite.formats.texts.caption_tokens import TOKENISERS
 from basanite.formats.texts.coco import LONGEST, read_annotations, read_results
 from basanite.formats.texts.wordnet import WordNet, read_wordnet
@@ -34,7 +36,6 @@ from basanite.tasks.moved import moved_figures, text_extracts
 from basanite.tasks.setting_kinds import number_or_nan, one_of
 
 RULE = "T-4"
-COCO = ".json"
 REFERENCE, SUBMISSION = Place("reference", RULE), Place("submission", RULE)
 FIXED = "CIDEr-D's document frequencies come from the references under test and are held fixed when images are redrawn"
 VARIANTS = {
@@ -45,25 +46,17 @@ VARIANTS = {
 
 
 def read_reference(paths: Sequence[Path], settings: Settings, findings: Findings) -> Items | None:
-    """COCO annotations (.json), or JSON lines with `references`."""
-    if paths[0].suffix.lower() == COCO:
+    """COCO annotations, or JSON lines with `references`."""
+    if kind_of(paths[0]) in (COCO, JSON):
         return read_annotations(paths[0], REFERENCE, findings)
     return read_items(paths[0], texts_of, REFERENCE, findings, used=("references", "text"))
 
 
 def read_submission(path: Path, settings: Settings, findings: Findings) -> Items | None:
-    """COCO results (.json, or whatever begins like a list: a server knows files by names of its own), or JSON lines."""
-    if path.suffix.lower() == COCO or _is_list(path):
+    """COCO results, or JSON lines."""
+    if kind_of(path) in (COCO, JSON):
         return read_results(path, SUBMISSION, findings)
     return read_items(path, text_of, SUBMISSION, findings, used=("text",))
-
-
-def _is_list(path: Path) -> bool:
-    """Whether a file begins as no line of an item does."""
-    if not path.is_file():
-        return False
-    with path.open("rb") as file:
-        return file.read(1) == b"["
 
 
 def check(pairs: Pairs, settings: Settings, findings: Findings) -> None:

@@ -33,6 +33,7 @@ from basanite.problems import Findings, Problem
 from basanite.tasks import Inputs
 
 ID = "id"
+BY_LINE = "lines are paired by their position, since these files have no ids"
 Settings = Mapping[str, Any]
 ReadReference = Callable[[Sequence[Path], Settings, Findings], Items | None]
 ReadSubmission = Callable[[Path, Settings, Findings], Items | None]
@@ -165,6 +166,7 @@ class ItemRun:
             id(table): replace(table, factors=factors if id(table) in whole else {}, clusters=clusters)
             for table in counted.tables.values()
         }
+        paired = (BY_LINE,) if self.answers is not None and self.answers.numbered else ()
         moved = (f"draws move whole clusters: items of one {cluster} stay together",) if cluster else ()
         return Scores(
             task=self.spec.name,
@@ -174,7 +176,7 @@ class ItemRun:
             primary=self.spec.primary,
             settings={name: value for name, value in self.settings.items() if value is not None},
             digests=self._digests(),
-            notes=(*counted.notes, *moved),
+            notes=(*counted.notes, *paired, *moved),
             flags=counted.flags,
             parts=counted.parts,
             signatures=counted.signatures,

@@ -14,9 +14,8 @@ import numpy as np
 from basanite import __version__
 from basanite.analysis.results import Comparison
 from basanite.figures import Extract, Figure, Marked
-from basanite.formats.bounded import read_bounded
 from basanite.formats.items import Items, read_items, text_of
-from basanite.formats.records import LARGEST, Place, digest_of
+from basanite.formats.records import Place, digest_of, open_single
 from basanite.formats.texts.evalb_parameters import Parameters, read_parameters
 from basanite.formats.texts.trees import Names, Trees, read_trees, tree_texts
 from basanite.metrics.text.parsing import (
@@ -73,11 +72,13 @@ def read_submission(path: Path, settings: Settings, findings: Findings) -> Items
 def _read(path: Path, place: Place, settings: Settings, findings: Findings) -> Items | None:
     if settings["layout"] == "lines":
         return read_items(path, text_of, place, findings, used=("text",))
-    data = read_bounded(path, LARGEST)
-    found = list(tree_texts(data.decode("utf-8-sig", "replace")))
+    file = open_single(path, place, findings)
+    if file is None:
+        return None
+    found = list(tree_texts(file.data.decode("utf-8-sig", "replace")))
     numbers = tuple(str(number) for number in range(1, len(found) + 1))
     texts = tuple(text for _, text in found)
-    return Items(path.name, numbers, texts, [line for line, _ in found], digest_of([(path.name, data)]))
+    return Items(path.name, numbers, texts, [line for line, _ in found], digest_of([(path.name, file.raw)]))
 
 
 def _faults(items: Items, trees: Trees, place: Place, severity: Severity) -> Iterator[Problem]:

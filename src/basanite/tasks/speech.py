@@ -18,9 +18,11 @@ from basanite import __version__
 from basanite.analysis.results import Analysis
 from basanite.errors import SettingError
 from basanite.figures import Excerpt, Excerpts, Extract, Figure
+from basanite.formats.file_kinds import CTM, STM
 from basanite.formats.items import ContentError, Items, number_of, parallel, read_items, text_of, texts_of
 from basanite.formats.records import Place
-from basanite.formats.texts.ctm_stm import CTM, STM, Hearing, read_ctm, read_stm, texts_by_segment
+from basanite.formats.single_file import kind_of
+from basanite.formats.texts.ctm_stm import Hearing, Segment, read_ctm, read_stm, texts_by_segment
 from basanite.formats.texts.document_texts import is_documents, read_documents
 from basanite.formats.texts.normalisers import NORMALISERS, Mapper, Normalise, normaliser, read_mapper
 from basanite.formats.texts.spoken import Utterance, as_said
@@ -57,7 +59,7 @@ class SpeechRun(ItemRun):
 
     def examine(self, piece: Path) -> tuple[Any, Findings]:
         """Read the one file of the submission."""
-        if piece.suffix.lower() != CTM:
+        if kind_of(piece) is not CTM:
             return super().examine(piece)
         found = Findings(self._limit)
         return read_ctm(piece, SUBMISSION, found), found
@@ -100,8 +102,8 @@ class SpeechRun(ItemRun):
         reference, path = self.reference, self.inputs.reference
         if path is None:  # checked by itself, without a truth
             return Items(heard.file, tuple(map(str, range(len(heard.words)))), heard.words, (), heard.digest)
-        if reference is None or path.suffix.lower() != STM:
-            message, fix = "words with times need a reference with times", f"give a {STM} file as reference"
+        if reference is None or not all(isinstance(one, Segment) for one in reference.content):
+            message, fix = "words with times need a reference with times", "give an STM file as reference"
             findings.add(SUBMISSION.problem(heard.file, None, message, fix))
             return None
         known = {(segment.recording, segment.channel) for segment in reference.content}
@@ -168,9 +170,9 @@ def _marked(cell: Any) -> bool:
 
 def read_reference(paths: Sequence[Path], settings: Settings, findings: Findings) -> Items | None:
     """What was said; further files are other transcribers of the same utterances."""
-    if any(path.suffix.lower() == STM for path in paths):
+    if any(kind_of(path) is STM for path in paths):
         if len(paths) > 1:
-            raise SettingError(f"Give one {STM} file; other readings stand in it as {{ one / another }}.")
+            raise SettingError("Give one STM file; other readings stand in it as { one / another }.")
         return read_stm(paths[0], REFERENCE, findings)
     versions = [_read(path, utterance_of, REFERENCE, settings, findings) for path in paths]
     whole = [version for version in versions if version is not None]

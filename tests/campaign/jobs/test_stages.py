@@ -2,6 +2,7 @@
 
 import errno
 import json
+from pathlib import Path
 
 import pytest
 from sqlalchemy import select
@@ -166,6 +167,7 @@ def test_the_same_archive_of_two_teams_is_scored_twice_and_shares_nothing(sqlite
 
 FAULTS = {
     "crash": ("import os; os.abort()", "stopped unexpectedly"),
+    "missing package": ("import package_that_is_gone", "could not be started"),
     "hanging scorer": ("import os, time; os.write(1, b'checked\\n'); time.sleep(99)", "limit on time"),
 }
 
@@ -182,6 +184,18 @@ def test_a_fault_of_ours_is_tried_again_then_said_and_refunded(kind, sqlite_offi
     assert words in row(sqlite_office, one).fault
     assert told(sqlite_office, one) == ["submission_failed"]
     assert judge(sqlite_office).wrong == ()
+
+
+@pytest.mark.req("P-8")
+def test_the_log_names_the_import_error_and_the_places_and_the_team_does_not_see_them(
+    sqlite_office, submitted, monkeypatch, caplog
+):
+    instead(monkeypatch, "import package_that_is_gone")
+    one = submitted()
+    assert process(sqlite_office, one) == "failed"
+    assert "ModuleNotFoundError: No module named 'package_that_is_gone'; interpreter " in caplog.text
+    assert str(Path(running.__file__).parents[2]) in caplog.text
+    assert "package" not in row(sqlite_office, one).fault
 
 
 @pytest.mark.req("P-8")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from basanite.campaign.model.calendar import admit, allowances, completed
 from basanite.campaign.model.declared import Declared
-from basanite.campaign.model.names import full_name
+from basanite.campaign.model.names import kept_name
 from basanite.campaign.model.plan import Quota
 from basanite.campaign.model.quotas import Use, account, balance
 from basanite.campaign.model.refusals import RefusedError
@@ -316,7 +316,7 @@ NAME = "Alpha_CLIR-contrastive-unconstrained-QUERY1-Sys1_BASE-1A-DEV_20200101_00
 def test_team_and_time_of_the_kept_name_are_ours(small, utc):
     run = replace(DEV, label="Sys1", name=NAME)
     row = admit(small, run, utc(2026, 2, 10), team="Alpha")
-    kept = full_name(small, row, completed(small, row, run), "Alpha", utc(2026, 2, 10, 12, 30))
+    kept = kept_name(small, row, completed(small, row, run), "Alpha", utc(2026, 2, 10, 12, 30))
     assert kept == "Alpha_CLIR-contrastive-unconstrained-QUERY1-Sys1_BASE-1A-DEV_20260210_123000.tgz"
 
 

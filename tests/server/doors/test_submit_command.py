@@ -51,6 +51,17 @@ def test_a_file_is_sent_scored_and_its_receipt_kept(there, office, small, pack):
     assert (bad.code, "(M29). To do:" in bad.stderr, "query0" in bad.stderr) == (1, True, True)
 
 
+@pytest.mark.req("P-14", "P-3")
+def test_a_second_submission_of_one_file_leaves_the_first_receipt_as_it_is(there, office, small):
+    with live(office) as address:
+        ended = [submit(there, address, "perfect.tgz", "--label", "perfect", "--no-wait", "--json") for _ in range(2)]
+        named = submit(there, address, "perfect.tgz", "--label", "perfect", "--receipt", "token")
+    kept = [json.loads((there / one.data["receipt"]).read_text())["content"]["submission"]["number"] for one in ended]
+    assert [one.data["receipt"] for one in ended] == ["perfect.tgz.receipt.json", "perfect.tgz.receipt-2.json"]
+    assert kept == [1, 2]
+    assert (named.code, "is there already, and nothing was sent" in named.stderr) == (2, True)
+
+
 @pytest.mark.req("M60")
 def test_an_interrupted_upload_goes_on_where_it_stopped(there, office, small):
     content = (there / "perfect.tgz").read_bytes()

@@ -18,7 +18,7 @@ from basanite.campaign.intake import entitlement, quotas
 from basanite.campaign.jobs.queue import enqueue
 from basanite.campaign.model import calendar
 from basanite.campaign.model.declared import Declared
-from basanite.campaign.model.names import full_name
+from basanite.campaign.model.names import kept_name
 from basanite.campaign.model.plan import Campaign, Window
 from basanite.campaign.model.refusals import refused
 from basanite.campaign.model.standing import standing
@@ -29,10 +29,12 @@ from basanite.campaign.store import events
 from basanite.campaign.store.files import Stored
 from basanite.campaign.store.plans import InForce, in_force
 from basanite.campaign.store.tables import Charge, Submission, Team
-from basanite.formats.packs.archive_names import LABEL
+from basanite.formats.packs.archive_names import LABEL, TASKS
 from basanite.problems import shortened
 
 LONGEST_LABEL = 100
+LONGEST_NAME = 200
+"""Bytes of a file's name: answers beside a dropped file put more behind it."""
 LONGEST_DESCRIPTION = 20_000
 """Characters of a system's description, all fields together."""
 
@@ -68,6 +70,7 @@ def enter(
     plan = in_force(session, team.campaign_id)
     begun = plan.now(office.clock() if started is None else started)
     _check_label(declared)
+    _check_file_name(declared)
     _check_description(declared)
     wanted = replace(declared, track=declared.track or team.track)
     window = calendar.row_for(plan.campaign, wanted, begun, team=team.code)
@@ -143,7 +146,7 @@ def check_size(session: Session, team_id: str, size: int) -> None:
     team = quotas.lock_team(session, team_id)
     most = in_force(session, team.campaign_id).campaign.largest_upload
     if size < 1:
-        raise refused("X-2", "the file is empty", "send the archive", status=422)
+        raise refused("X-2", "the file is empty", "send the file of your run", status=422)
     if size > most:
         message = f"the file has {size} bytes, more than the {most} that this campaign takes"
         raise refused("M60", message, "leave out what is not asked for", status=413)
@@ -154,6 +157,18 @@ def _check_label(declared: Declared) -> None:
     if not LABEL.fullmatch(declared.label) or len(declared.label) > LONGEST_LABEL:
         message = f"the label {shortened(declared.label)!r} is no system label"
         raise refused("M55", message, f"write 1 to {LONGEST_LABEL} letters and digits, nothing else", status=422)
+
+
+def _check_file_name(declared: Declared) -> None:
+    """A file keeps the name it was sent under, so it must be one that every disk and page can hold (D-3, X-14)."""
+    name = declared.name
+    if declared.task in TASKS or not name:
+        return
+    plain = name.isprintable() and name.strip(". ") == name.rstrip(". ") and not set(name) & set("/\\")
+    if not plain or len(name.encode()) > LONGEST_NAME:
+        message = f"the file's name {shortened(name)!r} cannot be kept"
+        fix = f"name it with at most {LONGEST_NAME} bytes, no slash, no control character and no dot at the start"
+        raise refused("D-3", message, fix, status=422, found=name)
 
 
 def _check_description(declared: Declared) -> None:
@@ -195,7 +210,7 @@ def _row(session: Session, office: Office, actor: Actor, entry: Entry, stored: S
 def _name(campaign: Campaign, entry: Entry, received: datetime) -> str:
     """Team, date and time are ours, by the campaign's clock (M58)."""
     local = received.astimezone(zone_of(campaign.zone))
-    return full_name(campaign, entry.window, entry.declared, entry.team.code, local)
+    return kept_name(campaign, entry.window, entry.declared, entry.team.code, local)
 
 
 def _next_number(session: Session, team_id: str) -> int:

@@ -1,5 +1,8 @@
 """The drop folder: one folder for each team; the folder says who, the file's name says what (X-12).
 
+Archives of detection tasks lie in the team's folder and have a full name (M56). Files of all other tasks are called as
+their authors like: the folders above them name window and task, `<team>/<window>/<task>/<label>.<any ending>` (D-3).
+
 Nothing in it is trusted: folders and files are opened without following links, only regular files are taken, and each
 is copied and hashed before anything reads it. A file is complete once it has lost its `.part`. Its time is when it was
 first seen, which the database remembers. Answers lie in `answers/` beside it.
@@ -14,7 +17,7 @@ import secrets
 import stat
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -24,13 +27,14 @@ from sqlalchemy.orm import Session
 from basanite.campaign.intake import accepting, quotas, uploads
 from basanite.campaign.model import problem_list
 from basanite.campaign.model.declared import Declared
+from basanite.campaign.model.plan import Campaign
 from basanite.campaign.model.refusals import RefusedError, refused
 from basanite.campaign.model.stages import DOMAIN_TASK
 from basanite.campaign.office import Actor, Office
 from basanite.campaign.store.files import PIECE, Stored, room_needed
 from basanite.campaign.store.plans import in_force
 from basanite.campaign.store.tables import CampaignRow, Dropped, Membership, Receipt, Submission, Team
-from basanite.formats.packs.archive_names import ArchiveName, parse_name
+from basanite.formats.packs.archive_names import TASKS, ArchiveName, parse_name
 
 PART: Final = ".part"
 ANSWERS: Final = "answers"
@@ -42,11 +46,28 @@ MOST_ENTRIES: Final = 10_000
 
 @dataclass(frozen=True)
 class Place:
-    """The open folder of one team."""
+    """An open folder of one team: its own one, or that of a window, or that of a task in a window."""
 
     team: Team
     pi: str
+    campaign: Campaign
     folder: int
+    window: str = ""
+    task: str = ""
+
+    @property
+    def above(self) -> str:
+        """The way here from the team's folder, by which what lies here is remembered."""
+        return "".join(f"{name}/" for name in (self.window, self.task) if name)
+
+    @property
+    def inner(self) -> tuple[str, ...]:
+        """The folders that belong here: windows, or the tasks of a window that have no names of their own."""
+        if self.task:
+            return ()
+        if not self.window:
+            return tuple(window.id for window in self.campaign.windows)
+        return tuple(task for task in self.campaign.window(self.window).tasks if task not in TASKS)
 
 
 def look(office: Office) -> int:
@@ -65,9 +86,19 @@ def _places(office: Office, root: int) -> Iterator[Place]:
                 continue
             with _opened(name, root, FOLDER) as folder:
                 if folder is not None:
-                    yield Place(*found, folder)
+                    yield from _places_below(Place(*found, folder))
     finally:
         os.close(root)
+
+
+def _places_below(place: Place) -> Iterator[Place]:
+    """A folder, and those inside it that are named after a window or a task."""
+    yield place
+    for name in place.inner:
+        with _opened(name, place.folder, FOLDER) as folder:
+            if folder is not None:
+                window, task = (place.window, name) if place.window else (name, "")
+                yield from _places_below(replace(place, folder=folder, window=window, task=task))
 
 
 @contextmanager
@@ -84,15 +115,15 @@ def _opened(name: str, folder: int, flags: int) -> Iterator[int | None]:
         os.close(opened)
 
 
-def _team(office: Office, folder: str) -> tuple[Team, str] | None:
-    """The team of a folder: named after it, or `campaign.team` where two campaigns have teams of one name."""
+def _team(office: Office, folder: str) -> tuple[Team, str, Campaign] | None:
+    """The team of a folder, its PI and its campaign; `campaign.team` where two campaigns have teams of one name."""
     with office.reading() as session:
         query = select(Team, CampaignRow.slug).join(CampaignRow, CampaignRow.id == Team.campaign_id)
         rows = session.execute(query.where(Team.state == "active")).all()
         exact = [team for team, slug in rows if folder in (team.id, f"{slug}.{team.name}")]
         named = exact or [team for team, _ in rows if team.name == folder]
         pi = _pi(session, named[0]) if len(named) == 1 else None
-        return (named[0], pi) if pi else None
+        return (named[0], pi, in_force(session, named[0].campaign_id).campaign) if pi else None
 
 
 def _pi(session: Session, team: Team) -> str | None:
@@ -107,9 +138,17 @@ def _look_into(office: Office, place: Place) -> int:
 
 
 def _complete(place: Place) -> list[str]:
-    """The names of what claims to be complete, in the order of the alphabet."""
+    """The names of what claims to be complete, in the order of the alphabet; folders that belong here do not."""
     names = os.listdir(place.folder)[:MOST_ENTRIES]  # noqa: PTH208 - an open folder has no path
-    return sorted(name for name in names if name[0] != "." and not name.endswith(PART) and name != ANSWERS)
+    found = sorted(name for name in names if name[0] != "." and not name.endswith(PART) and name != ANSWERS)
+    return [name for name in found if name not in place.inner or not _is_folder(place, name)]
+
+
+def _is_folder(place: Place, name: str) -> bool:
+    try:
+        return stat.S_ISDIR(os.stat(name, dir_fd=place.folder, follow_symlinks=False).st_mode)
+    except OSError:
+        return False
 
 
 def _meet(office: Office, place: Place, name: str) -> bool:
@@ -118,7 +157,7 @@ def _meet(office: Office, place: Place, name: str) -> bool:
     if row is None or row.state != "seen":
         return False
     try:
-        submission = _taken(office, place, row)
+        submission = _taken(office, place, name, row)
     except RefusedError as refusal:
         _settle(office, row.id, "refused", None)
         _answer(place, f"{name}.problems.json", _problems(refusal))
@@ -138,21 +177,22 @@ def _noticed(office: Office, place: Place, name: str) -> Dropped | None:
     identity = f"{found.st_dev}:{found.st_ino}:{found.st_size}:{found.st_mtime_ns}"
     with office.writing() as session:
         quotas.lock_team(session, place.team.id)  # two workers that look at once would both find it new
-        query = select(Dropped).where(Dropped.team_id == place.team.id, Dropped.name == name)
+        known = place.above + os.fsencode(name).decode(errors="backslashreplace")  # no database keeps broken UTF-8
+        query = select(Dropped).where(Dropped.team_id == place.team.id, Dropped.name == known)
         row = session.scalar(query.where(Dropped.identity == identity))
         if row is None:
-            row = Dropped(team_id=place.team.id, name=name, identity=identity, seen=office.clock(), state="seen")
+            row = Dropped(team_id=place.team.id, name=known, identity=identity, seen=office.clock(), state="seen")
             session.add(row)
             session.flush()
     return row
 
 
-def _taken(office: Office, place: Place, row: Dropped) -> str | None:
+def _taken(office: Office, place: Place, name: str, row: Dropped) -> str | None:
     """Make a submission of a file, copied and hashed first; None if it changed meanwhile: then it is another one."""
-    declared = declared_by(row.name, place.team.track)
+    declared = _declared(place, name)
     copy = uploads.part(office, f"drop-{secrets.token_hex(16)}")
     try:
-        stored = _copied(office, place, row, copy)
+        stored = _copied(office, place, name, copy)
         return None if stored is None else _accepted(office, place, row, declared, copy, stored)
     finally:
         copy.unlink(missing_ok=True)
@@ -170,6 +210,30 @@ def _accepted(office: Office, place: Place, row: Dropped, declared: Declared, co
         kept.state, kept.submission_id = "taken", made.id
         office.files.keep(copy, stored)
         return made.id
+
+
+def _declared(place: Place, name: str) -> Declared:
+    """What the way to a file declares (D-3); a file at the wrong place is told the right one."""
+    if place.task:
+        return Declared(
+            place.task,
+            name.partition(".")[0],
+            dataset=place.campaign.window(place.window).dataset,
+            track=place.team.track,
+            name=name,
+            window=place.window,
+        )
+    if place.window:
+        raise _misplaced(place, name, f"{place.window}/TASK/LABEL.ENDING, where TASK is", "the window takes no others")
+    if _is_folder(place, name) and not isinstance(parse_name(name), ArchiveName):
+        raise _misplaced(place, name, "WINDOW/TASK/LABEL.ENDING, where WINDOW is", "the campaign has no windows")
+    return declared_by(name, place.team.track)
+
+
+def _misplaced(place: Place, name: str, where: str, none: str) -> RefusedError:
+    fix = f"put the file at {where} {' or '.join(place.inner)}" if place.inner else none
+    fix = f"{fix}; archives of {', '.join(TASKS)} lie in the team's folder"
+    return refused("X-12", "files are not taken from here", fix, status=422, found=place.above + name)
 
 
 def declared_by(name: str, track: str = "") -> Declared:
@@ -199,11 +263,11 @@ def declared_by(name: str, track: str = "") -> Declared:
     )
 
 
-def _copied(office: Office, place: Place, row: Dropped, copy: Path) -> Stored | None:
-    with _opened(row.name, place.folder, FILE) as file:
+def _copied(office: Office, place: Place, name: str, copy: Path) -> Stored | None:
+    with _opened(name, place.folder, FILE) as file:
         if file is None or not stat.S_ISREG(os.fstat(file).st_mode) or os.fstat(file).st_nlink != 1:
             fix = "put a copy of the file itself there, no link, folder or device"
-            raise refused("X-12", "only regular files are taken", fix, status=422, found=row.name)
+            raise refused("X-12", "only regular files are taken", fix, status=422, found=name)
         before = os.fstat(file)
         _check_size(office, place, before.st_size)
         stored = _written(copy, _pieces(file, before.st_size))
@@ -250,9 +314,12 @@ def _answer_decided(office: Office, place: Place) -> None:
         query = select(Dropped, Submission).join(Submission, Submission.id == Dropped.submission_id)
         rows = session.execute(query.where(Dropped.team_id == place.team.id, Dropped.state == "taken")).all()
     for row, submission in rows:
+        above, _, name = row.name.rpartition("/")
+        if above != place.above.removesuffix("/"):
+            continue
         if submission.state == "invalid" and submission.problems_digest:
             found = problem_list.every(office.files.read(submission.problems_digest))
-            _answer(place, f"{row.name}.problems.json", found)
+            _answer(place, f"{name}.problems.json", found)
         if submission.state in ("invalid", "scored", "failed"):
             _settle(office, row.id, "answered", None)
 

@@ -32,6 +32,8 @@ from basanite.reports.formats import figures_output, json_output
 from basanite.tasks import Inputs, Opened
 
 ORDER: Final = "order.json"
+STARTED: Final = b"started\n"
+"""What is printed once everything is imported and nothing has been read: an error before it quotes no file."""
 CHECKED: Final = b"checked\n"
 """What is printed once the submission has been read: whatever happens later is not the submission's fault."""
 REFUSED: Final = 3
@@ -60,15 +62,26 @@ def main() -> int:
 
 def _carry_out(order: Mapping[str, Any]) -> None:
     wanted = order["work"]
+    if wanted == "start":
+        _load_tasks()
+        return
     if wanted in PREPARING:
+        os.write(1, STARTED)
         PREPARING[wanted](order)
         return
     analysis = {"draws": order["draws"], "seed": order["seed"]}
     work = Work(order["task"], order["settings"], **analysis)
+    os.write(1, STARTED)
     if wanted == "compare":
         _compare(work, order)
     else:
         _examine(work, order, problems=wanted != "score", result=wanted != "validate")
+
+
+def _load_tasks() -> None:
+    """Import all that a submission could need, and do nothing: whether scoring can start at all."""
+    for name in registry.names("tasks"):
+        spine.find_task(name)
 
 
 def _show(order: Mapping[str, Any]) -> None:

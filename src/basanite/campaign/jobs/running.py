@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import re
 import shutil
 import signal
 import sys
@@ -21,21 +22,26 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 import basanite
-from basanite.campaign.jobs.child import CHECKED, ORDER, OUT_OF_MEMORY, REFUSED
+from basanite.campaign.jobs.child import CHECKED, ORDER, OUT_OF_MEMORY, REFUSED, STARTED
 from basanite.campaign.office import Office
 from basanite.campaign.store.files import Files
 from basanite.harness.sandbox.box import Box, Ended, Limits
 from basanite.harness.sandbox.running import NoSandboxError, capability, run_boxed, run_open
 
-Work = Literal["validate", "score", "examine", "compare", "summaries", "rank"]
+Work = Literal["validate", "score", "examine", "compare", "summaries", "rank", "start"]
 """`examine` validates and, if there is nothing wrong, scores: the submission is read once. `summaries` and `rank`
-prepare what judges see."""
+prepare what judges see. `start` imports everything and does nothing."""
 PYTHON: Final = os.path.abspath(sys.executable)  # noqa: PTH100 (links stay: they lead into the virtual environment)
 COMMAND: Final = (PYTHON, "-I", "-m", "basanite.campaign.jobs.child")
 ONE_THREAD: Final = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 """Submissions are scored side by side; libraries that take all cores for one would slow down the others."""
 OWN_LIMITS: Final = {OUT_OF_MEMORY: "memory", -signal.SIGXCPU: "time", 128 + signal.SIGXCPU: "time"}
 """How a child ends that reaches a limit which the kernel holds for it."""
+START_ERROR: Final = re.compile(
+    r"^.*(?:No module named|ImportError|ModuleNotFoundError|SyntaxError|which is not installed|cannot be loaded).*$",
+    re.MULTILINE,
+)
+"""How Python, and our registry of plug-ins, say that something could not be imported."""
 log = logging.getLogger("basanite.jobs")
 
 KEPT: Final = (0o440, 0o444)
@@ -100,11 +106,19 @@ class Outcome:
         return OWN_LIMITS.get(self.ended.code, "")
 
     @property
+    def start_error(self) -> str:
+        """Why it could not start, in Python's own words: it had read no file that these could quote."""
+        if self.ended.good or self.ended.cause or STARTED in self.ended.stdout:
+            return ""
+        found = START_ERROR.search(self.ended.stderr.decode(errors="replace"))
+        return found[0].strip()[:300] if found else ""
+
+    @property
     def fault(self) -> str:
         """What went wrong, in words that may be shown to anybody: nothing of any content is in them."""
         if self.overran:
             return f"the limit on {self.overran} was reached"
-        if self.ended.cause == "start":
+        if self.ended.cause == "start" or self.start_error:
             return "the limited process could not be started"
         if self.ended.refused:
             return "the limit on output was reached"
@@ -129,8 +143,14 @@ def carried_out(office: Office, order: Order) -> Iterator[Outcome]:
         _lay_out(office, order, folder, boxed=boxed)
         outcome = Outcome(_run(office, folder, boxed=boxed), folder / "out")
         if not outcome.good:
-            log.warning("a %s of %s ended: %s (%s)", order.work, order.task, outcome.fault, _reason(outcome.ended))
+            log.warning("a %s of %s ended: %s (%s)", order.work, order.task, outcome.fault, reason(outcome))
         yield outcome
+
+
+def start_fault(office: Office) -> str:
+    """Why no scoring process can start here, with the places of interpreter and package; nothing if one can."""
+    with carried_out(office, Order("start", "", sealed=False)) as outcome:
+        return "" if outcome.good else reason(outcome)
 
 
 def box_holds(office: Office, *, sealed: bool) -> bool:
@@ -212,8 +232,11 @@ def lay(given: Given, folder: Path, place: str) -> str:
     return f"{place}/{target.name}"
 
 
-def _reason(ended: Ended) -> str:
+def reason(outcome: Outcome) -> str:
     """For the log of the machine: a kind of error, never a text that could quote a file's content."""
+    ended = outcome.ended
+    if outcome.start_error:
+        return f"{outcome.start_error}; interpreter {PYTHON}, package {Path(basanite.__file__).resolve().parent}"
     if ended.fault:
         return ended.fault
     last = ended.stderr.decode(errors="replace").strip().splitlines()[-1:]

@@ -25,3 +25,5 @@ class Declared:
     """The system's description: `text` and whatever fields the track requires (M77, P-31)."""
     name: str = ""
     """The file's name as the user has it; a full name must agree with everything above (M58)."""
+    window: str = ""
+    """The row of the calendar, where the door names it: a drop folder does (D-3)."""

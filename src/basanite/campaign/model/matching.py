@@ -17,11 +17,16 @@ TYPES = ("primary", "contrastive")
 
 def mismatches(campaign: Campaign, window: Window, declared: Declared, now: datetime) -> tuple[Problem, ...]:
     """Everything of a declaration that this row does not take; nothing if it takes it."""
-    checks = (_task, _type, _language, _dataset, _queryset, _track, _condition, _domains)
+    checks = (_window, _task, _type, _language, _dataset, _queryset, _track, _condition, _domains)
     return tuple(found for check in checks for found in check(campaign, window, declared, now))
 
 
 Found = Iterator[Problem]
+
+
+def _window(campaign: Campaign, window: Window, declared: Declared, now: datetime) -> Found:
+    if declared.window and declared.window != window.id:
+        yield problem("M62", f"the window {declared.window!r} is not open", f"open: {window.id}", found=declared.window)
 
 
 def _task(campaign: Campaign, window: Window, declared: Declared, now: datetime) -> Found:

@@ -13,8 +13,13 @@ from basanite.formats.packs.archive_names import SUFFIX, TASKS, ArchiveName, mak
 from basanite.problems import Problem, shortened
 
 
-def full_name(campaign: Campaign, window: Window, declared: Declared, team: str, at: datetime) -> str:
-    """The name under which a submission is kept; team, date and time are ours, whatever the file was called (M58)."""
+def kept_name(campaign: Campaign, window: Window, declared: Declared, team: str, at: datetime) -> str:
+    """The name under which a submission is kept: the one it was sent under (D-3), or its label where there was none.
+
+    An archive of a detection task gets its full name; team, date and time are ours, whatever it was called (M58).
+    """
+    if declared.task not in TASKS:
+        return declared.name or declared.label
     name = _name(campaign, window, declared)
     return make_name(replace(name, team=team, time=at))
 

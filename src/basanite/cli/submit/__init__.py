@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import sys
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -48,7 +50,7 @@ EXAMPLE = (
 @click.option("--description", default="", help="What this system is, in your words.")
 @click.option("--documents", type=PATH, help="Check here first: the pack's list of documents.")
 @click.option("--queries", type=PATH, help="Check here first: the pack's queries.")
-@click.option("--receipt", type=PATH, help="Where the receipt goes. [default: FILE.receipt.json]")
+@click.option("--receipt", type=PATH, help="Where the receipt goes, a new file. [default: FILE.receipt.json]")
 @click.option("--wait/--no-wait", default=True, show_default=True, help="Wait until it is known to be valid or scored.")
 @click.option("--timeout", type=click.FloatRange(min=0), default=1800, show_default=True, help="Seconds to wait.")
 @click.option("--dry-run", is_flag=True, help="Check and show what would be sent; send nothing.")
@@ -60,6 +62,7 @@ def submit(file: Path, as_json: bool, **given: Any) -> None:
     on time is decided by when the upload begins. The receipt that the server signs is kept beside the file.
     """
     request = Request(file, given)
+    request.check_receipt()
     _check_here(request, json=as_json)
     if given["dry_run"]:
         _show(request.plan(), as_json, [f"Would send {file} to {given['server']}; nothing was sent."])
@@ -94,10 +97,21 @@ class Request:
             raise SettingError(f"There is no token. Put it into a file and name it by --token-file, or set {TOKEN}.")
         return text.strip()
 
-    @property
-    def receipt(self) -> Path:
-        """Where the receipt is kept."""
-        return self.given["receipt"] or self.file.with_name(f"{self.file.name}.receipt.json")
+    def check_receipt(self) -> None:
+        """Refuse to put a receipt where something is: nothing that proves a submission is ever written over."""
+        path: Path | None = self.given["receipt"]
+        if path is not None and path.exists():
+            raise SettingError(f"{path} is there already, and nothing was sent. Name another file with --receipt.")
+
+    def keep_receipt(self, content: bytes) -> Path:
+        """Write the receipt beside the file or where it is wanted; where one is, with a number in its name."""
+        first: Path = self.given["receipt"] or self.file.with_name(f"{self.file.name}.receipt.json")
+        numbered = (first.with_name(f"{first.stem}-{number}{first.suffix}") for number in itertools.count(2))
+        for path in itertools.chain([first], numbered):
+            with suppress(FileExistsError), path.open("xb") as file:
+                file.write(content)
+                return path
+        raise AssertionError("there is always another number")
 
 
 def _check_here(request: Request, *, json: bool) -> None:
@@ -122,12 +136,12 @@ def _deliver(connection: Connection, request: Request, *, json: bool) -> None:
     bar = Bar(request.file.name)
     place = connection.upload(file, request.said(), bar)
     bar.close()
-    request.receipt.write_bytes(connection.content(f"{place}/receipts/intake"))
+    receipt = request.keep_receipt(connection.content(f"{place}/receipts/intake"))
     shown = _awaited(connection, place, request) if request.given["wait"] else connection.get(place)
     problems = problems_of(shown.get("problems"))
     for problem in [] if json else problems:
         say(problem_line(problem))
-    _show({"receipt": str(request.receipt), "sent": True, "submission": shown}, json, _sentences(shown, request))
+    _show({"receipt": str(receipt), "sent": True, "submission": shown}, json, _sentences(shown, receipt))
     if shown["state"] in ("invalid", "failed"):
         raise click.exceptions.Exit(1)
 
@@ -143,8 +157,8 @@ def _awaited(connection: Connection, place: str, request: Request) -> dict[str, 
     return shown
 
 
-def _sentences(shown: Mapping[str, Any], request: Request) -> list[str]:
-    lines = [f"{shown['name']}: {shown['state']} ({shown['standing']})", f"Receipt: {request.receipt}"]
+def _sentences(shown: Mapping[str, Any], receipt: Path) -> list[str]:
+    lines = [f"{shown['name']}: {shown['state']} ({shown['standing']})", f"Receipt: {receipt}"]
     return lines if shown["final"] else [*lines, "It is not through yet; look again later."]
 
 

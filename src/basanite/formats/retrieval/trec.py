@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import IO, Literal, NamedTuple, TypeAlias, cast
 
 from basanite.errors import SettingError, UnreadableError
+from basanite.formats.archives.archive import GZIP
 from basanite.formats.bounded import check_regular
 from basanite.problems import Findings, Problem, Where, shortened
 
@@ -154,19 +155,24 @@ def raw_lines(reader: Reader) -> Iterator[bytes]:
 
 def most_unpacked(path: Path) -> float:
     """How many bytes may be read from a file; of one that is not compressed, all it has."""
-    if path.suffix != ".gz":
+    if not _is_gzip(path):
         return math.inf
     return min(MOST_UNPACKED, max(FREE_UNPACKED, MOST_RATIO * path.stat().st_size))
 
 
 def opened(path: Path) -> IO[bytes]:
-    """A file opened for reading, through gzip if its name says so; a pipe is refused and never waited for."""
+    """A file opened for reading, through gzip if its content is; a pipe is refused and never waited for."""
     if path.exists() and not path.is_dir():
         check_regular(path)
     try:
-        return cast("IO[bytes]", gzip.open(path)) if path.suffix == ".gz" else path.open("rb")
+        return cast("IO[bytes]", gzip.open(path)) if _is_gzip(path) else path.open("rb")
     except OSError as error:
         raise UnreadableError(f"{path} cannot be opened: {error.strerror or error}.") from error
+
+
+def _is_gzip(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(len(GZIP)) == GZIP
 
 
 def read_run(reader: Reader) -> Scored:

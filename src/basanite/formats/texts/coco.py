@@ -13,9 +13,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-from basanite.formats.bounded import read_bounded
 from basanite.formats.items import ID_LENGTH, Items
-from basanite.formats.records import Place, digest_of
+from basanite.formats.records import Place, digest_of, open_single
 from basanite.formats.summaries.strict_json import parse
 from basanite.problems import Findings, Problem
 
@@ -33,6 +32,7 @@ class _Document:
     file: str
     value: Any
     data: bytes
+    digest: str
     place: Place
 
     def lines(self, entries: int) -> Sequence[int | None]:
@@ -97,14 +97,17 @@ def read_results(path: Path, place: Place, findings: Findings) -> Items | None:
 
 def _items(document: _Document, ids: tuple[str, ...], content: tuple[Any, ...], lines: Sequence[int | None]) -> Items:
     places = [line or 1 for line in lines]
-    return Items(document.file, ids, content, places, digest_of([(document.file, document.data)]))
+    return Items(document.file, ids, content, places, document.digest)
 
 
 def _read(path: Path, place: Place, findings: Findings) -> _Document | None:
-    data = read_bounded(path, LARGEST)
+    file = open_single(path, place, findings)
+    if file is None:
+        return None
+    data = file.data
     parsed = parse(data.removeprefix(b"\xef\xbb\xbf"), limit=LARGEST, rule=place.rule)
     if not parsed.fault:
-        return _Document(path.name, parsed.value, data, place)
+        return _Document(path.name, parsed.value, data, digest_of([(path.name, file.raw)]), place)
     fix = "write one JSON value in UTF-8, as COCO does"
     findings.add(
         Problem(parsed.rule, path.name, parsed.line, None, parsed.fault, fix, column=parsed.column, where=place.where)

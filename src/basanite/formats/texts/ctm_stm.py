@@ -24,7 +24,6 @@ from basanite.problems import Findings
 Parsed = TypeVar("Parsed")
 Thing = TypeVar("Thing")
 
-STM, CTM = ".stm", ".ctm"
 COMMENT: Final = ";;"
 STM_LINE: Final = "file channel speaker start end <labels> words …"
 CTM_LINE: Final = "file channel start duration word [confidence]"

@@ -11,8 +11,10 @@ from pathlib import Path
 from typing import Final
 
 from basanite.formats.archives.archive import Limits, Member, open_source
+from basanite.formats.file_kinds import has_header, text_kind
 from basanite.formats.items import ContentError, Items, Take
 from basanite.formats.records import Place
+from basanite.formats.single_file import beginning_of, is_tar
 from basanite.problems import Findings
 
 LIMITS: Final = Limits(total_bytes=2 << 30)
@@ -20,8 +22,14 @@ DOCUMENT: Final = "document"
 
 
 def is_documents(path: Path) -> bool:
-    """Whether a path is a folder or an archive, not a single file of text."""
-    return path.is_dir() or path.name.lower().endswith((".tgz", ".tar.gz"))
+    """Whether a path is a folder or an archive of documents, not a single file, packed or not."""
+    return path.is_dir() or (is_tar(path) and not is_structured(path))
+
+
+def is_structured(archive: Path) -> bool:
+    """Whether an archive begins with a file of items: documents are plain text."""
+    start = beginning_of(archive)
+    return text_kind(start) is not None or has_header(start, "id")
 
 
 def read_documents(path: Path, take: Take, place: Place, findings: Findings, *, lines: bool = False) -> Items:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 from typing import Final
 
 from basanite.formats.archives.archive import open_source
-from basanite.problems import Findings, Problem
+from basanite.problems import Findings
 from basanite.reading.package.manifest import FILE
 
 DEPTH: Final = 4
@@ -38,20 +37,3 @@ def unpacked(archive: Path, folder: Path, findings: Findings) -> Path | None:
     if not (folder / FILE).is_file() and len(inside) == 1 and inside[0].is_dir():
         return inside[0]
     return folder
-
-
-def answer_file(path: Path, folder: Path, findings: Findings) -> Path | None:
-    """The answers inside an archive of one file; bytes that are no archive are lines, whatever they are called."""
-    with path.open("rb") as file:
-        if file.read(2) != GZIP:
-            target = folder / "answers.ndjson"
-            shutil.copyfile(path, target)
-            return target
-    members = list(open_source(path, depth=DEPTH).members(findings, hashed=False))
-    if len(members) != 1:
-        words, fix = f"the archive holds {len(members)} files", "pack one file of answers, as answers.ndjson"
-        findings.add(Problem("R-19", path.name, None, None, words, fix))
-        return None
-    target = folder / Path(members[0].name).name
-    target.write_bytes(members[0].data)
-    return target
