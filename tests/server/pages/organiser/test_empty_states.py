@@ -224,7 +224,10 @@ def test_a_team_reads_why_it_can_submit_nothing_now(fresh, clock):
     ada = fresh("ada")
     submit = words(ada.get(f"{HOME}/submit").text)
     assert "“Development on DEV” is open, but the organizers have not added its reference yet." in submit
-    assert "waits for the organizers" in ada.get(HOME).text
+    home = ada.get(HOME).text
+    assert "Open, but not ready" in home
+    assert "waits for the organizers" in home
+    assert f'href="{HOME}/submit">Submit a run' not in home
     clock.set("2018-04-01 12:00")
     assert re.search(
         r"No window is open\. “Evaluation week” opens in \d+ h", words(fresh("ada").get(f"{HOME}/submit").text)

@@ -75,7 +75,7 @@ TASKS = {
     ),
     "reference": (
         sentence("Add the reference for {what}"),
-        sentence("Without it, no submission can be checked or scored."),
+        sentence("Without a reference, no submission can be checked or scored."),
         "references",
     ),
     "pack": (
