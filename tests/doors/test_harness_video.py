@@ -239,9 +239,10 @@ def ramp(times, height=48):
     return np.repeat(grey.round().astype(np.uint8)[..., None], 3, axis=3)
 
 
-def hog3d(folder, preset, clips, words):
+def hog3d(folder, preset, clips, words, *, other=()):
     """The exported words of some clips, all of them in training; they are written to the published folders."""
-    labels = {f"actioncliptrain{number:05}": {"Kiss"} for number in range(1, len(clips) + 1)}
+    numbers = range(1, len(clips) + 1)
+    labels = {f"actioncliptrain{number:05}": {"Run" if number in other else "Kiss"} for number in numbers}
     labels["actioncliptest00001"] = {"Kiss"}
     write_lists(folder / "clips", labels)
     for name, frames in zip(labels, [*clips, clips[0]], strict=True):
@@ -275,6 +276,23 @@ def test_dense_boxes_of_a_preset_are_counted_by_window_as_shares_of_the_clip(tmp
         assert np.allclose(counts, counts.round(), atol=1e-6)
         assert np.gcd.reduce(counts.round().astype(int).ravel()) == 1  # so there are exactly as many boxes
         assert (windows.sum(axis=1) > 0).all()
+
+
+@pytest.mark.req("A29")
+def test_a_classifier_that_asks_for_no_windows_gets_their_sum(tmp_path):
+    dice = np.random.default_rng(0)
+    noise = [np.repeat(dice.integers(0, 256, (40, 48, 300, 1), np.uint8), 3, axis=3) for _ in range(4)]
+    hog3d(tmp_path, "tool-hollywood2", noise, 4, other=(3, 4))
+    place = tmp_path / "sets" / "a" / "video" / "shared" / "features"
+    windows = scipy.sparse.load_npz(place / "test.npz").toarray()
+    text = (tmp_path / "plan.toml").read_text("utf-8")
+    words = text.partition("preprocessor = ")[2].partition("\n")[0]
+    strong = f'features = {words}\nstrong = "tests.doors.harness_probes:first_column"\n'
+    result = run_plan(tmp_path, text.replace("folds = 2\n", f"folds = 2\n{strong}"), "--only", "1")
+    whole = windows.sum(axis=0)
+    assert 0 < windows[0, 0] < whole[0]
+    for scores in result.predictions("video", "1", "Kiss"):
+        assert scores == pytest.approx([whole[0]])
 
 
 @pytest.mark.req("H-6")
