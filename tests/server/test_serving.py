@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import quopri
+import re
 import signal
 import socket
 import subprocess
@@ -13,7 +16,7 @@ import pytest
 from tests.cli.running import here, moved, plain
 
 from basanite.campaign.settings import Mail
-from basanite.cli.operating.serve import is_loopback
+from basanite.cli.operating.serve import is_loopback, linked_at
 from basanite.server.checkup import examine
 from basanite.testing import small_office
 
@@ -50,6 +53,46 @@ def test_the_server_starts_answers_and_stops_in_good_order(tmp_path):
     assert f"http://127.0.0.1:{port}" in out
     assert "Traceback" not in err
     assert process.returncode in (0, -signal.SIGTERM)
+
+
+@pytest.mark.req("D-9")
+@pytest.mark.timeout(240)
+def test_links_in_mails_begin_with_the_address_that_is_served(tmp_path):
+    words = ("serve", "--port", "0", "--no-worker", "--data", "season", "--json")
+    how = {"cwd": tmp_path, "env": plain() | moved(words, tmp_path), "text": True}
+    command = [sys.executable, "-m", "basanite", *words]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **how) as process:
+        try:
+            told = "".join(iter(process.stdout.readline, "}\n")) + "}"
+            address = json.loads(told)["address"]
+            answered(address, process)
+            at = {"cwd": tmp_path}
+            assert (
+                here("admin", "people", "add", "kim@people.example", "--name", "Kim", "--data", "season", **at).code
+                == 0
+            )
+            grant = ("admin", "people", "grant", "kim@people.example", "administrator", "--data", "season")
+            assert here(*grant, **at).code == 0
+            assert here("worker", "--until-idle", "--data", "season", **at).code == 0
+            (mail,) = (tmp_path / "season" / "outbox").glob("*.eml")
+            links = re.findall(r"https?://\S+", quopri.decodestring(mail.read_bytes()).decode())
+            assert len(links) == 2
+            assert all(link.startswith(f"{address}/") for link in links)
+            form = httpx2.get(links[1], follow_redirects=True, timeout=60)
+            assert (form.status_code, "Choose a new password" in form.text) == (200, True)
+        finally:
+            process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=90)
+    assert not address.endswith((":0", ":8000"))
+
+
+@pytest.mark.req("D-9")
+def test_a_public_address_that_is_set_wins_over_the_one_that_is_served(tmp_path, clock):
+    office = small_office(tmp_path, clock, address="https://evaluation.example.org/")
+    office.remember_address("http://127.0.0.1:8410")
+    assert office.address == "https://evaluation.example.org"
+    assert linked_at("http://0.0.0.0:8410") == f"http://{socket.gethostname()}:8410"
+    assert linked_at("http://[::]:8410") == f"http://{socket.gethostname()}:8410"
 
 
 @pytest.mark.req("X-15")

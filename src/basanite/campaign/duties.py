@@ -10,11 +10,11 @@ from collections.abc import Callable
 from sqlalchemy import select
 
 from basanite.campaign.answering.scoring import score_due
-from basanite.campaign.intake import uploads
+from basanite.campaign.intake import standings, uploads
 from basanite.campaign.office import Office
 from basanite.campaign.organising import due
 from basanite.campaign.packs.keys import note_published
-from basanite.campaign.people.duties import people_duties
+from basanite.campaign.people.duties import NowAndThen, people_duties
 from basanite.campaign.store.plans import in_force
 from basanite.campaign.store.tables import CampaignRow
 
@@ -26,6 +26,13 @@ def publish_keys(office: Office) -> int:
         return sum(len(note_published(session, office, one, in_force(session, one).campaign)) for one in ids)
 
 
+def remind_of_primaries(office: Office) -> int:
+    """Tell teams in time that they have no primary run in a window that closes (C46); says how many mails."""
+    with office.writing() as session:
+        ids = session.scalars(select(CampaignRow.id)).all()
+        return sum(standings.remind_of_primaries(session, office, one) for one in ids)
+
+
 def all_duties() -> tuple[Callable[[Office], object], ...]:
     """All duties in the order in which they are done, fresh for one worker."""
-    return (*due.DUTIES, publish_keys, uploads.sweep, *people_duties(), score_due)
+    return (*due.DUTIES, publish_keys, uploads.sweep, NowAndThen(remind_of_primaries), *people_duties(), score_due)

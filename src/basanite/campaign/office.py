@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from basanite.harness.sandbox.box import Ended
 
 Clock = Callable[[], datetime]
+DEFAULT_ADDRESS = "http://127.0.0.1:8000"
+SERVED = "address.txt"
+"""In the data folder: where the server was last started, so that workers and commands write links that work."""
 
 
 def utc_now() -> datetime:
@@ -79,6 +82,22 @@ class Office:
             vault,
             clock,
         )
+
+    @property
+    def address(self) -> str:
+        """How people reach the server: as the settings say, else where it was last started; without a last slash."""
+        if self.settings.address:
+            return self.settings.address.rstrip("/")
+        try:
+            return (self.settings.data / SERVED).read_text(encoding="utf-8").strip() or DEFAULT_ADDRESS
+        except FileNotFoundError:
+            return DEFAULT_ADDRESS
+
+    def remember_address(self, address: str) -> None:
+        """Note where the server was started."""
+        fresh = self.settings.data / f".{SERVED}.part"
+        fresh.write_text(f"{address}\n", encoding="utf-8")
+        fresh.replace(self.settings.data / SERVED)
 
     def reading(self) -> AbstractContextManager[Session]:
         """A session that changes nothing."""

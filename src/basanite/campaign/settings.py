@@ -146,8 +146,8 @@ class Settings(BaseSettings):
     """An address for SQLAlchemy; empty: an SQLite file in the data folder."""
     vault: Path | None = None
     """Where secrets lie; by default `vault/` in the data folder. Never part of a backup."""
-    address: str = "http://127.0.0.1:8000"
-    """How the server is reached from outside; links in mails begin with it."""
+    address: str = ""
+    """How the server is reached from outside; links in mails begin with it. Empty: where it was last started."""
     proxies: tuple[str, ...] = ()
     """Addresses or networks of proxies whose word is taken for where a call comes from (`X-Forwarded-For`)."""
     drop: Path | None = None

@@ -70,19 +70,21 @@ class Demo:
         return {one.key: one for one in self.logins}[key]
 
 
-def settings_of(folder: Path, address: str = "http://127.0.0.1:8000") -> Settings:
+def settings_of(folder: Path) -> Settings:
     """The settings of a demo: none is taken from a file or the environment, so that no real server is touched."""
     limits = Limits(seconds=120.0, poll_seconds=0.2, duty_seconds=2.0, box="best")
     parts: dict[str, Any] = {"mail": Mail(), "limits": limits, "retention": Retention(), "accounts": ACCOUNTS}
     parts |= {"database": "", "vault": None, "drop": None, "plugins": (), "zone": "UTC", "workers": 2}
     parts |= {"demo": True, "encrypt_references": False, "loopback_webhooks": False}
-    return Settings(data=folder, address=address, **parts)
+    return Settings(data=folder, address="", **parts)
 
 
 @contextmanager
-def opened(folder: Path, address: str = "http://127.0.0.1:8000", clock: Clock = utc_now) -> Iterator[Office]:
-    """The office of a demo, its tables up to date."""
-    office = Office.open(settings_of(folder, address), clock)
+def opened(folder: Path, address: str = "", clock: Clock = utc_now) -> Iterator[Office]:
+    """The office of a demo, its tables up to date; `address` is where it is served from now on."""
+    office = Office.open(settings_of(folder), clock)
+    if address:
+        office.remember_address(address)
     try:
         migrating.upgrade(office.database)
         yield office
@@ -90,13 +92,13 @@ def opened(folder: Path, address: str = "http://127.0.0.1:8000", clock: Clock = 
         office.close()
 
 
-def make(folder: Path, say: Say, *, reset: bool = False, now: datetime | None = None) -> Demo:
-    """The demo in a folder: the one that is there, or a new one."""
+def make(folder: Path, say: Say, *, reset: bool = False, now: datetime | None = None, address: str = "") -> Demo:
+    """The demo in a folder: the one that is there, or a new one, whose mails lead to `address`."""
     check_place(folder, reset=reset)
     if reset and (folder / DEMO_MARK).is_file():
         _check_idle(folder)
     there = None if reset else Demo.read(folder)
-    return there or _made(folder, say, now or utc_now())
+    return there or _made(folder, say, now or utc_now(), address)
 
 
 def check_place(folder: Path, *, reset: bool) -> None:
@@ -118,13 +120,13 @@ def _check_idle(folder: Path) -> None:
             raise SettingError(f"The demo in {folder} is running. Stop it first; or choose another with --data.")
 
 
-def _made(folder: Path, say: Say, now: datetime) -> Demo:
+def _made(folder: Path, say: Say, now: datetime, address: str) -> Demo:
     """Make it beside its place, and put it there when it is whole."""
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=f".{folder.name}.", dir=folder.parent) as space:
             draft = Path(space) / "data"
-            _mark(draft, now, _played(draft, Path(space) / "files", say, now))
+            _mark(draft, now, _played(draft, Path(space) / "files", say, now, address))
             if folder.exists():
                 shutil.rmtree(folder)
             draft.replace(folder)
@@ -137,10 +139,10 @@ def _made(folder: Path, say: Say, now: datetime) -> Demo:
     return made
 
 
-def _played(draft: Path, files: Path, say: Say, now: datetime) -> list[Login]:
+def _played(draft: Path, files: Path, say: Say, now: datetime, address: str) -> list[Login]:
     clock = SetClock(now)
     files.mkdir()
-    with warm(SIDE_BY_SIDE) as run, opened(draft, clock=clock) as office:
+    with warm(SIDE_BY_SIDE) as run, opened(draft, address, clock) as office:
         return season.play(Stage(replace(office, run=run), clock, now, files, say), fresh_password())
 
 

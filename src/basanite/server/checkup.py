@@ -55,16 +55,16 @@ def _first_line(error: Exception) -> str:
 
 def settings(office: Office) -> Finding:
     """Whether what was set can be meant."""
-    loopback = "//127." in office.settings.address or "//localhost" in office.settings.address
+    loopback = "//127." in office.address or "//localhost" in office.address
     if office.settings.demo:
         return Finding("settings", "note", "this is a demo: its passwords are known", "never serve it to others")
-    if office.settings.address.startswith("http:") and not loopback:
-        words = f"people reach it at {office.settings.address}, without encryption"
+    if office.address.startswith("http:") and not loopback:
+        words = f"people reach it at {office.address}, without encryption"
         return Finding("settings", "bad", words, "put a proxy with https before it, and set `address`")
-    if office.settings.address.startswith("https:") and not office.settings.proxies:
+    if office.address.startswith("https:") and not office.settings.proxies:
         words = "no proxy is named: all calls seem to come from it, and share one limit on wrong passwords"
         return Finding("settings", "note", words, 'name it: proxies = ["127.0.0.1"]')
-    return Finding("settings", "good", f"people reach it at {office.settings.address}")
+    return Finding("settings", "good", f"people reach it at {office.address}")
 
 
 def database(office: Office) -> Finding:

@@ -201,7 +201,7 @@ def _operates(request: Request) -> bool:
     kind, _, sent = request.headers.get("authorization", "").partition(" ")
     secret = office_of(request).vault.secret("server", "metrics").hex()
     right = kind.lower() == "bearer" and hmac.compare_digest(sent.strip().encode(), secret.encode())
-    return right or (from_this_machine(request) and _is_local(office_of(request).settings.address))
+    return right or (from_this_machine(request) and _is_local(office_of(request).address))
 
 
 def _is_local(published: str) -> bool:

@@ -1,13 +1,11 @@
 """Deadlines, standing, primaries, who is compared (P-23, C46, M78, X-2)."""
 
-from dataclasses import replace
 from datetime import timedelta
 from itertools import product
 
 import pytest
 
-from basanite.campaign.model.refusals import RefusedError
-from basanite.campaign.model.standing import Run, compared, designate, missing_primary, standing
+from basanite.campaign.model.standing import Run, compared, standing
 
 SECOND = timedelta(seconds=1)
 
@@ -62,47 +60,5 @@ def test_for_every_state_a_run_is_either_compared_or_counted_or_contrastive():
 
 
 @pytest.mark.req("C46")
-def test_a_team_without_primary_is_warned_while_open_and_left_out_after(small):
-    row = small.window("week")
-    runs = [Run("a", "A", "contrastive", "CLIR")]
-    early = missing_primary(row, runs, row.opens.utc, small.zone)
-    late = missing_primary(row, runs, row.closes.utc, small.zone)
-    assert "yet" in early.message
-    assert "before" in early.fix
-    assert "not compared" in late.message
-    assert "designate" in late.fix
-    assert compared(runs, ["A"]).left_out == {"no primary": 1}
-
-
-@pytest.mark.req("C46")
-def test_nobody_is_warned_without_need(small):
-    row = small.window("week")
-    primary = Run("p", "A", "primary", "E2E")
-    runs = [Run("a", "A", "contrastive", "CLIR")]
-    assert missing_primary(row, [*runs, primary], row.opens.utc, small.zone) is None
-    assert missing_primary(row, [], row.opens.utc, small.zone) is None
-    assert missing_primary(small.window("dev"), runs, row.opens.utc, small.zone) is None
-    withdrawn = replace(primary, standing="withdrawn")
-    assert missing_primary(row, [*runs, withdrawn], row.opens.utc, small.zone) is not None
-    invalid = replace(primary, state="invalid")
-    assert missing_primary(row, [*runs, invalid], row.opens.utc, small.zone) is not None
-
-
-@pytest.mark.req("C46")
-def test_an_organiser_designates_a_primary_with_a_reason_after_closing(small):
-    row = small.window("week")
-    runs = [Run("a", "A", "contrastive", "CLIR"), Run("b", "A", "contrastive", "CLIR", state="invalid")]
-    after = row.closes.utc
-    assert designate(row, runs, "a", "the team forgot the mark", after).id == "a"
-    chosen = [replace(runs[0], designated=True), runs[1]]
-    assert [run.id for run in compared(chosen, ["A"]).runs] == ["a"]
-    refused = [
-        (runs, "a", "", after),
-        (runs, "b", "why not", after),
-        (runs, "x", "why not", after),
-        (runs, "a", "why not", after - SECOND),
-        ([*runs, Run("p", "A", "primary", "E2E")], "a", "why not", after),
-    ]
-    for arguments in refused:
-        with pytest.raises(RefusedError):
-            designate(row, *arguments)
+def test_a_team_without_primary_is_left_out_and_counted():
+    assert compared([Run("a", "A", "contrastive", "CLIR")], ["A"]).left_out == {"no primary": 1}

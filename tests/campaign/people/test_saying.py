@@ -73,12 +73,15 @@ def test_an_answer_for_the_asker_alone_stays_private(town):
     assert len(town.ask(questions, town.campaign, seen_by(town, town.small.ada))) == 1
 
 
+TO_ROLE = "The week begins.\n\nThe campaign:\nhttp://127.0.0.1:8000/campaigns/small"
+
+
 @pytest.mark.req("P-34")
 def test_a_mail_to_a_role_is_previewed_and_goes_out_once_as_previewed(town):
     words = {"audience": "teams", "title": "Reminder", "text": "The week begins."}
     seen = town.act(preview, town.small.as_eva, town.campaign, **words)
     assert set(seen.persons) == {town.small.ada, town.small.alan, town.small.bea}
-    assert (seen.subject, seen.body) == ("small: Reminder", "The week begins.")
+    assert (seen.subject, seen.body) == ("A small season: Reminder", TO_ROLE)
     assert receivers(town, "to_role") == []
     with pytest.raises(RefusedError, match="changed"):
         town.act(send_previewed, town.small.as_eva, town.campaign, **{**words, "text": "Other."}, key=seen.key)

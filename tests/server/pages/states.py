@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from basanite.campaign.model.plan import Track, UsageRules
+from basanite.campaign.model.plan import Instant, Quota, Track, UsageRules, Window
 from basanite.campaign.model.refusals import refused
 from basanite.campaign.packs.files import PackListing
 from basanite.campaign.results.own_runs import OwnComparison, Pair
@@ -25,7 +25,7 @@ from basanite.server.pages.foundation.paging import Paged
 from basanite.server.pages.foundation.times import Clocks
 from basanite.server.pages.runs import certification, compare, submission, submissions, submit
 from basanite.server.pages.runs.values import values_of
-from basanite.server.pages.teams import invitation, team
+from basanite.server.pages.teams import invitation, resources, team
 
 NOW = datetime(2018, 4, 6, 13, 30, tzinfo=UTC)
 LATER, EARLIER = NOW + timedelta(days=3, hours=4), NOW - timedelta(hours=5)
@@ -226,7 +226,7 @@ def announcements_page(state):
 
 def questions_page(state):
     def asked(s, n):
-        return questions.Asked(name(s), NOW, name(s) if n % 2 else "", NOW, n == 1, n == 1)
+        return questions.Asked(f"q{n}", name(s), NOW, name(s) if n % 2 else "", NOW, n == 1, n == 1)
 
     return questions.QuestionsPage("Questions", several(state, asked, questions.SHOWN), True, name(state))
 
@@ -241,7 +241,10 @@ def submissions_page(state):
     rows = several(state, seen, 50)
     found = Paged(rows, "/newest", "/older") if state == "many" else Paged(rows)
     windows = (("dev", name(state)), ("week", "Week"))
-    return submissions.SubmissionsPage("Submissions", found, windows, "dev", True, True)
+    opens, closes = Instant(EARLIER), Instant(LATER)
+    open_now = Window("dev", name(state), opens, closes, ("CLIR",), ("DEV",), Quota(3), "full")
+    lacking = (submissions.MissingPrimary(open_now, (name(state),)),) if rows else ()
+    return submissions.SubmissionsPage("Submissions", found, windows, "dev", True, True, lacking)
 
 
 def submission_page(state):
@@ -269,6 +272,7 @@ def submission_page(state):
         True,
         True,
         {"text": name(state), "gpu": ""},
+        True,
     )
 
 
@@ -311,6 +315,21 @@ def team_page(state):
     line = team.MemberLine("m", "p", name(state), name(state), False, False, NOW)
     lines = (replace(line, pi=True, me=True), line)
     return team.TeamPage("Your team", name(state), "silver-heron", "open", None, True, lines, (line,))
+
+
+def resources_page(state):
+    def line(s, n):
+        due = (None, EARLIER, LATER)[n % 3]
+        shared = NOW if n % 4 == 0 else None
+        entry = (f"r{n}", "t", "harvested", "1A", name(s), "dev", due, shared, name(s) if shared else "", n % 3 == 1)
+        return resources.Line(resources.Declared(*entry), "Data harvested from the web", name(s), name(s))
+
+    lines = several(state, line, 200)
+    kinds = tuple((kind, text) for kind, text in resources.KINDS.items())
+    windows = (("dev", name(state)),)
+    return resources.ResourcesPage(
+        "Resources", lines, lines[:5], state != "many", kinds, ("1A",), windows, description=name(state)
+    )
 
 
 def account_page(state):
@@ -365,9 +384,8 @@ ALL = {
     compare.ComparePage: compare_page,
     certification.CertificationPage: certification_page,
     team.TeamPage: team_page,
-    invitation.InvitationPage: lambda state: invitation.InvitationPage(
-        "A request", "secret", name(state), name(state) if state != "none" else ""
-    ),
+    resources.ResourcesPage: resources_page,
+    invitation.InvitationPage: lambda state: invitation.InvitationPage("You are invited", "secret", name(state)),
     account.HomePage: account_page,
     tokens.TokensPage: tokens_page,
     second_factor.SecondFactorPage: second_factor_page,

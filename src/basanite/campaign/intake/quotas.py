@@ -16,12 +16,14 @@ from basanite.campaign.model import calendar
 from basanite.campaign.model.calendar import Allowance
 from basanite.campaign.model.declared import Declared
 from basanite.campaign.model.plan import Campaign, Window
-from basanite.campaign.model.quotas import Account, Extras, Use, account
+from basanite.campaign.model.quotas import Account, Extras, Use, account, balance
 from basanite.campaign.model.refusals import missing, refused
 from basanite.campaign.model.time import periods
 from basanite.campaign.model.time.zones import spelt
+from basanite.campaign.notices.sending import tell
 from basanite.campaign.office import SYSTEM, Actor, Office
 from basanite.campaign.people.roles import require_organiser
+from basanite.campaign.people.teams.reading import team_members
 from basanite.campaign.store import events
 from basanite.campaign.store.plans import in_force
 from basanite.campaign.store.tables import Charge, Extra, Submission, Team
@@ -29,6 +31,8 @@ from basanite.campaign.store.tables import Charge, Extra, Submission, Team
 COUNTED = ("reserved", "charged")
 INVALID, LAPSED = "invalid", "lapsed"
 """Why an attempt was freed; only the first counts against the cap on invalid ones."""
+SMALL = 3
+"""Quotas below this are no news when one attempt is left."""
 PAUSE = timedelta(hours=1)
 """Beyond the cap one attempt is possible after this time."""
 SHORT_PAUSE = timedelta(minutes=1)
@@ -126,8 +130,39 @@ def check_invalid(session: Session, campaign: Campaign, team_id: str, now: datet
 
 
 def charge(session: Session, office: Office, submission: Submission) -> Charge | None:
-    """A submission was found valid: its attempt is spent."""
-    return _settle(session, office, Charge.submission_id == submission.id, "charged", "", of=("reserved",))
+    """A submission was found valid: its attempt is spent, and its team is told if only one is left."""
+    spent = _settle(session, office, Charge.submission_id == submission.id, "charged", "", of=("reserved",))
+    if spent is not None:
+        _tell_low(session, office, submission, spent)
+    return spent
+
+
+def charge_as(session: Session, submission: Submission) -> None:
+    """Count an attempt as what its submission is now, with its team locked by the caller: a type has its own bound."""
+    row = session.scalars(select(Charge).where(Charge.submission_id == submission.id)).one_or_none()
+    if row is not None:
+        row.type = submission.type
+        session.flush()
+
+
+def _tell_low(session: Session, office: Office, submission: Submission, spent: Charge) -> None:
+    """Write to a team that has one attempt left, unless its quota is so small that it knows (P-10)."""
+    plan = in_force(session, submission.campaign_id)
+    window = plan.campaign.window(submission.window)
+    where = (submission.task, submission.language, submission.track)
+    place = account(plan.campaign, window, *where, submission.started)
+    state = balance(window, place, uses(session, spent.team_id, [place]), extras(session, spent.team_id, [place]))
+    if state.left != 1 or state.count < SMALL:
+        return
+    ends = place.span.ends
+    data = {
+        "team": spent.team_id,
+        "window": window.id,
+        "what": " ".join(filter(None, where)),
+        "reset": spelt(ends, plan.campaign.zone) if ends < window.closes.utc else "not before the window closes",
+    }
+    persons, once = team_members(session, spent.team_id), f"{spent.team_id}:{place.key}:{place.period}:{state.count}"
+    tell(session, office, "quota_low", persons=persons, campaign_id=plan.row.id, data=data, once=once)
 
 
 def free(session: Session, office: Office, submission: Submission, reason: str = INVALID) -> Charge | None:
@@ -202,6 +237,9 @@ def give_extra(
     session.flush()
     data = {"team": team_id, "window": window_id, "count": count, "reason": reason, "period": place.period}
     _log(session, office, actor, "quota.extra", row.id, team.campaign_id, **data)
+    words = {name: data[name] for name in ("team", "window", "count", "reason")}
+    persons = team_members(session, team_id)
+    tell(session, office, "quota_extra", persons=persons, campaign_id=team.campaign_id, data=words, once=row.id)
     return row
 
 

@@ -5,6 +5,8 @@ Nothing is deleted and no attempt comes back: the row stays, with who changed it
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import select
@@ -13,15 +15,22 @@ from sqlalchemy.orm import Session
 from basanite.campaign.intake import quotas
 from basanite.campaign.intake.submissions import get
 from basanite.campaign.model.plan import Window
-from basanite.campaign.model.refusals import refused
+from basanite.campaign.model.refusals import RefusedError, problem, refused
+from basanite.campaign.model.stages import open_windows
+from basanite.campaign.model.time.zones import spelt
+from basanite.campaign.notices.sending import tell
 from basanite.campaign.office import Actor, Office
-from basanite.campaign.people.roles import check_second, require_organiser
+from basanite.campaign.people.roles import check_second, require_organiser, viewer
+from basanite.campaign.people.teams.reading import team_members
 from basanite.campaign.store import events
 from basanite.campaign.store.plans import in_force
 from basanite.campaign.store.tables import Submission
+from basanite.problems import Problem
 
 COUNTING = ("on time", "late", "baseline")
 """Standings of submissions that have neither been withdrawn nor disqualified."""
+REMINDED_BEFORE = timedelta(days=1)
+"""How long before a window closes a team without a primary run gets a mail."""
 
 
 def withdraw(session: Session, office: Office, actor: Actor, submission_id: str, *, reason: str) -> Submission:
@@ -61,6 +70,7 @@ def admit_late(session: Session, office: Office, actor: Actor, submission_id: st
         raise refused("P-23", f"the submission is not late but {row.standing}", "nothing is to be done", status=409)
     row.admitted, row.standing_reason, row.standing_by = office.clock(), reason, actor.id
     _log(session, office, actor, row, "submission.admitted", reason=reason)
+    _tell(session, office, actor, row, "admitted", reason)
     return row
 
 
@@ -78,7 +88,46 @@ def designate_primary(session: Session, office: Office, actor: Actor, submission
         raise refused("C46", "the team has a primary submission here", "withdraw or void that one first", status=409)
     row.type, row.designated = "primary", office.clock()
     _log(session, office, actor, row, "submission.designated", reason=reason)
+    _tell(session, office, actor, row, "primary", reason)
     return row
+
+
+def choose_primary(session: Session, office: Office, actor: Actor, submission_id: str) -> Submission:
+    """A member makes a run the team's primary one while its window is open; there is one at a time (C46, M66)."""
+    row = get(session, actor, submission_id)
+    quotas.lock_team(session, row.team_id)
+    session.refresh(row)
+    if viewer(session, row.campaign_id, actor.id).team != row.team_id:
+        raise refused("C46", "only its own team chooses its primary run", "ask a member of the team", status=403)
+    found = _why_not_primary(session, office, row)
+    if found is not None:
+        raise RefusedError([found], status=409)
+    row.type = "primary"
+    quotas.charge_as(session, row)
+    _log(session, office, actor, row, "submission.chosen")
+    return row
+
+
+def can_choose(session: Session, office: Office, submission_id: str) -> bool:
+    """Whether a team may make a run of its own the primary one now."""
+    return _why_not_primary(session, office, session.get_one(Submission, submission_id)) is None
+
+
+def _why_not_primary(session: Session, office: Office, row: Submission) -> Problem | None:
+    plan = in_force(session, row.campaign_id)
+    window = plan.campaign.window(row.window)
+    if plan.now(office.clock()) >= window.closes.utc:
+        return problem("C46", "the window is closed", "ask the organizers to designate your primary run")
+    if row.state in ("invalid", "failed") or row.standing not in COUNTING:
+        found = row.state if row.standing in COUNTING else row.standing
+        return problem("C46", f"the submission is {found}", "choose one that is valid")
+    if not takes_primary(window, row.task):
+        return problem("M67", f"this window takes no primary run for {row.task}", "leave it as it is")
+    if row.id in primaries(session, row):
+        return problem("C46", "this is your team's primary run already", "leave it as it is")
+    if primaries(session, row):
+        return problem("M66", "your team has a primary run here", "withdraw that one first, then choose this one")
+    return None
 
 
 def primaries(session: Session, like: Submission) -> list[str]:
@@ -97,16 +146,61 @@ def primaries(session: Session, like: Submission) -> list[str]:
     return list(session.scalars(query))
 
 
-def teams_without_primary(session: Session, campaign_id: str, window: Window) -> dict[str, list[str]]:
-    """By team, what of a window has submissions but no primary one: a warning while it is open (C46)."""
+def takes_primary(window: Window, task: str) -> bool:
+    """Whether a team may have a primary run for a task of a window (M67)."""
+    bounds = (window.quota.types.get(name, 1) for name in ("primary", f"{task}/primary"))
+    return window.kind != "sanity" and all(bounds)
+
+
+@dataclass(frozen=True)
+class MissingPrimary:
+    """What a team has submitted to an open window without a primary run among it (C46)."""
+
+    window: Window
+    what: tuple[str, ...]
+    """Task, language and track of each."""
+
+
+def missing_primaries(session: Session, campaign_id: str, team_id: str, now: datetime) -> tuple[MissingPrimary, ...]:
+    """What a team should know before its windows close; `now` in the campaign's time."""
+    found = []
+    for window in open_windows(in_force(session, campaign_id).campaign, now):
+        what = teams_without_primary(session, campaign_id, window, team_id).get(team_id)
+        found += [MissingPrimary(window, tuple(what))] if what else []
+    return tuple(found)
+
+
+def remind_of_primaries(session: Session, office: Office, campaign_id: str) -> int:
+    """The duty: a day before a window closes, tell each team once that it has no primary run (C46)."""
+    plan = in_force(session, campaign_id)
+    now, told = plan.now(office.clock()), 0
+    closing = [one for one in open_windows(plan.campaign, now) if one.closes.utc - now <= REMINDED_BEFORE]
+    for window in closing:
+        for team, what in teams_without_primary(session, campaign_id, window).items():
+            closes = spelt(window.closes.utc, plan.campaign.zone)
+            data = {"team": team, "window": window.id, "closes": closes, "what": ", ".join(what)}
+            persons, once = team_members(session, team), f"{window.id}:{closes}:{team}"
+            told += tell(
+                session, office, "primary_missing", persons=persons, campaign_id=campaign_id, data=data, once=once
+            )
+    return told
+
+
+def teams_without_primary(
+    session: Session, campaign_id: str, window: Window, team_id: str | None = None
+) -> dict[str, list[str]]:
+    """By team, or for one, what of a window has submissions but no primary one: a warning while it is open (C46)."""
     query = select(Submission.team_id, Submission.task, Submission.language, Submission.track, Submission.type).where(
         Submission.campaign_id == campaign_id,
         Submission.window == window.id,
         Submission.standing.in_(COUNTING),
         Submission.state.not_in(("invalid", "failed")),
     )
+    query = query if team_id is None else query.where(Submission.team_id == team_id)
     seen: dict[tuple[str, str], bool] = {}
     for team, task, language, track, kind in session.execute(query.distinct()):
+        if not takes_primary(window, task):
+            continue
         place = (team, " ".join(part for part in (task, language, track) if part))
         seen[place] = seen.get(place, False) or kind == "primary"
     found: dict[str, list[str]] = {}
@@ -142,7 +236,17 @@ def _set(
     before = row.standing
     row.standing, row.standing_reason, row.standing_by = standing, reason, actor.id
     _log(session, office, actor, row, f"submission.{standing}", reason=reason, before=before, **data)
+    _tell(session, office, actor, row, standing, reason)
     return row
+
+
+def _tell(session: Session, office: Office, actor: Actor, row: Submission, standing: str, reason: str) -> None:
+    """Write to the team what somebody else decided about its run; what a member did, its team sees on the page."""
+    persons = team_members(session, row.team_id)
+    if actor.id not in persons:
+        facts = {"submission": row.id, "number": row.number, "window": row.window}
+        data = facts | {"standing": standing, "reason": reason}
+        tell(session, office, "standing_changed", persons=persons, campaign_id=row.campaign_id, data=data)
 
 
 def _log(session: Session, office: Office, actor: Actor, row: Submission, kind: str, **data: Any) -> None:

@@ -127,7 +127,7 @@ class _Writer:
             "format": FORMAT,
             "id": campaign.id,
             "made": self.office.clock().isoformat(),
-            "origin": self.office.settings.address,
+            "origin": self.office.address,
             "software": __version__,
         }
 

@@ -1,17 +1,14 @@
-"""How a submission stands (P-23), which of a team's runs speaks for it (C46, M78), and who is left out of a board."""
+"""How a submission stands (P-23), which of a team's runs speaks for it (M78), and who is left out of a board."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Literal
 
 from basanite.campaign.model.plan import Window
-from basanite.campaign.model.refusals import no_reason, problem, refused
-from basanite.campaign.model.time.zones import spelt
-from basanite.problems import Problem
 
 Standing = Literal["on time", "late", "withdrawn", "disqualified", "baseline"]
 STANDINGS: Final = ("on time", "late", "withdrawn", "disqualified", "baseline")
@@ -37,8 +34,6 @@ class Run:
     standing: str = "on time"
     admitted: bool = False
     described: bool = True
-    designated: bool = False
-    """Whether an organiser made it the team's primary, with a reason (C46)."""
 
     @property
     def ranked(self) -> bool:
@@ -76,7 +71,7 @@ def compared(runs: Iterable[Run], teams: Iterable[str] = ()) -> Compared:
 
 
 def _speaks(run: Run) -> bool:
-    return run.type == "primary" or run.designated or run.standing == "baseline"
+    return run.type == "primary" or run.standing == "baseline"
 
 
 def _why_not(run: Run) -> str:
@@ -88,29 +83,3 @@ def _why_not(run: Run) -> str:
     if run.state != "scored":
         return "not scored"
     return "" if run.described else "description incomplete"
-
-
-def missing_primary(window: Window, runs: Sequence[Run], now: datetime, zone: str) -> Problem | None:
-    """The warning to a team that has submitted and named no primary: while open, and once it is too late (C46)."""
-    mine = [run for run in runs if run.state not in ("invalid", "failed") and run.standing != "withdrawn"]
-    if not mine or any(_speaks(run) for run in mine) or window.kind != "evaluation" or now < window.opens.utc:
-        return None
-    if now < window.closes.utc:
-        fix = f"submit your primary before {spelt(window.closes.utc, zone)}"
-        return problem("C46", f"no primary submission in {window.title!r} yet", fix)
-    fix = "ask the organiser to designate one, with a reason"
-    return problem("C46", f"no primary submission in {window.title!r}: not compared across teams", fix)
-
-
-def designate(window: Window, runs: Sequence[Run], chosen: str, reason: str, now: datetime) -> Run:
-    """The run that an organiser makes a team's primary after closing; refused without a reason or need (C46)."""
-    run = {run.id: run for run in runs}.get(chosen)
-    if run is None:
-        raise refused("C46", "this team has no such submission", "choose one of the team's own", status=404)
-    if now < window.closes.utc:
-        raise refused("C46", "the window is still open", "let the team submit its primary itself")
-    if any(_speaks(other) and other.standing != "withdrawn" for other in runs):
-        raise refused("C46", "the team has a primary", "withdraw or disqualify that one first")
-    if run.state != "scored" or not reason.strip():
-        raise no_reason("C46", "a designation takes a scored run and a reason")
-    return run

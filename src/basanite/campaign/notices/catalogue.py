@@ -8,13 +8,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from string import Template as Words
 from typing import Any
+from urllib.parse import quote
 
 from basanite.errors import UnknownNameError
 from basanite.registry import suggestion
 
 SHIPPED = Path(__file__).with_name("catalogue.toml")
-FILLED_IN = frozenset({"campaign", "address"})
+FILLED_IN = frozenset({"campaign", "slug", "address", "page"})
 """Words that are always there."""
 LONGEST_WORD = 4000
 _WORD = re.compile(r"\$([a-z_]+)")
@@ -27,13 +29,25 @@ class Template:
     name: str
     subject: str
     body: str
+    page: str = ""
+    """The path of what the mail is about; empty where the body has a link that works once instead (D-9)."""
     id: str = ""
     """The word of the data that a webhook is told; empty: no webhook hears of it."""
 
     @property
     def words(self) -> frozenset[str]:
         """What must be in the data."""
-        return frozenset(_WORD.findall(f"{self.subject}\n{self.body}")) - FILLED_IN
+        return frozenset(_WORD.findall(f"{self.subject}\n{self.page}\n{self.body}")) - FILLED_IN
+
+    def path(self, slug: str, data: Mapping[str, Any]) -> str:
+        """The path of the page for this data, whatever characters its ids hold.
+
+        >>> template_named("submission_valid").path("small", {"submission": "a/b"})
+        '/campaigns/small/submissions/a%2Fb'
+        """
+        return Words(self.page).substitute(
+            {key: quote(str(value), safe="") for key, value in data.items()} | {"slug": slug}
+        )
 
     def checked(self, data: Mapping[str, Any]) -> dict[str, str | int]:
         """The data as it is kept: short words, whole numbers and ids; anything else is a fault of ours.

@@ -13,12 +13,25 @@ from basanite.campaign.notices.catalogue import template_named
 from basanite.campaign.office import Office
 from basanite.campaign.store.link_secrets import link_secret
 from basanite.campaign.store.personal import unseal
-from basanite.campaign.store.tables import CampaignRow, Message, Person, Team
+from basanite.campaign.store.plans import InForce, named
+from basanite.campaign.store.tables import Message, Person, Submission, Team
 from basanite.problems import visible
 
-SIGNED = "-- \nThis mail was sent by a program; nobody reads answers to it."
+SIGNED = "-- \nThis is an automated mail. Nobody reads replies to it."
 LONGEST_SUBJECT = 200
 LINKS = "/links/"
+PASSWORD = "\n\nYou have no password yet. Choose one with this link within 7 days:\n"
+NAMES = {
+    "role": {"evaluation": "organizer"},
+    "act": {
+        "release": "release results",
+        "reference": "replace a reference",
+        "void": "disqualify a run",
+        "role": "grant a role",
+    },
+    "standing": {"baseline": "a baseline", "admitted": "admitted to the ranking although it was late"},
+}
+"""What people read in place of a name that programs use."""
 
 
 @dataclass(frozen=True)
@@ -46,8 +59,11 @@ def filled(
 ) -> tuple[str, str]:
     """Subject and text with everything filled in; strangers' words are harmless in both (X-14)."""
     kind = template_named(template)
-    words = {key: _word(session, office, key, str(value)) for key, value in data.items()}
-    words |= {"campaign": _campaign(session, campaign_id), "address": office.settings.address}
+    plan = None if campaign_id is None else named(session, campaign_id)
+    words = {key: _word(session, office, plan, key, str(value)) for key, value in data.items()}
+    title, slug = (plan.campaign.title, plan.row.slug) if plan else ("this server", "")
+    page = office.address + kind.path(slug, data)
+    words |= {"campaign": title, "slug": slug, "address": office.address, "page": page}
     lines = {key: one_line(value) for key, value in words.items()}
     paragraphs = {key: several_lines(value) for key, value in words.items()}
     subject = Words(kind.subject).safe_substitute(lines)[:LONGEST_SUBJECT]
@@ -68,18 +84,18 @@ def several_lines(text: str) -> str:
     return "\n".join(visible(line) for line in text.replace("\r\n", "\n").split("\n"))
 
 
-def _word(session: Session, office: Office, key: str, value: str) -> str:
+def _word(session: Session, office: Office, plan: InForce | None, key: str, value: str) -> str:
     """What stands for an id in the text."""
-    if key == "link":
-        return office.settings.address.rstrip("/") + LINKS + link_secret(office.vault, value)
+    if key in ("link", "password"):
+        link = office.address + LINKS + link_secret(office.vault, value) if value else ""
+        return PASSWORD + link if link and key == "password" else link
+    if key == "window" and plan is not None:
+        return next((one.title for one in plan.campaign.windows if one.id == value), value)
+    if key == "submission":
+        return session.scalar(select(Submission.label).where(Submission.id == value)) or value
     if key.endswith("_person"):
         person = session.get(Person, value)
         return value if person is None else unseal(office.vault, person).name or "somebody"
     if key == "team" or key.endswith("_team"):
         return session.scalar(select(Team.name).where(Team.id == value)) or value
-    return value
-
-
-def _campaign(session: Session, campaign_id: str | None) -> str:
-    row = None if campaign_id is None else session.get(CampaignRow, campaign_id)
-    return "this server" if row is None else row.slug
+    return NAMES.get(key, {}).get(value, value)

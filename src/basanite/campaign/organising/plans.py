@@ -19,6 +19,7 @@ from sqlalchemy.orm import Session
 from basanite.campaign.model.freezing import Change, departures, frozen_digest
 from basanite.campaign.model.plan import Campaign, Window
 from basanite.campaign.model.refusals import no_reason, refused
+from basanite.campaign.model.time.zones import spelt
 from basanite.campaign.notices.sending import tell
 from basanite.campaign.office import SYSTEM, Actor, Office
 from basanite.campaign.people.roles import require_organiser
@@ -102,7 +103,7 @@ def extend_window(
         raise refused("P-27", "the new end is not later than the old one", "give a later moment", status=422)
     changed = change(session, office, actor, plan.row.id, text, reason=reason)
     _log(session, office, actor, plan.row.id, "window.extended", window, closes=closes, reason=reason)
-    data = {"window": window, "title": old.title, "closes": closes, "reason": reason}
+    data = {"window": window, "closes": spelt(new.closes.utc, plan.campaign.zone), "reason": reason}
     everybody = members_of_campaign(session, plan.row.id)
     once = f"{window}:{changed.version}"
     tell(session, office, "window_extended", persons=everybody, campaign_id=plan.row.id, data=data, once=once)

@@ -60,7 +60,8 @@ def appeal_made(session: Session, office: Office, appeal: Appeal) -> None:
 
 def appeal_decided(session: Session, office: Office, appeal: Appeal) -> None:
     """An appeal has been decided: the PI."""
-    data = {"appeal": appeal.id, "number": appeal.number, "decision": appeal.state, "reason": appeal.decision}
+    facts = {"appeal": appeal.id, "number": appeal.number, "window": appeal.window}
+    data = facts | {"decision": appeal.state, "reason": appeal.decision}
     persons = _pis(session, [appeal.team_id])
     tell(session, office, "appeal_decided", persons=persons, campaign_id=appeal.campaign_id, data=data, once=appeal.id)
 

@@ -14,13 +14,12 @@ from sqlalchemy.orm import Session
 from basanite.campaign.model.refusals import RefusedError, refused
 from basanite.campaign.office import Office
 from basanite.campaign.store.link_secrets import link_digest, link_secret
-from basanite.campaign.store.tables import Link
+from basanite.campaign.store.tables import Account, Identity, Link
 
 LASTS = {
     "confirm": timedelta(days=1),
     "invitation": timedelta(days=7),
-    "join": timedelta(days=7),
-    "lead": timedelta(days=7),
+    "password": timedelta(days=7),
 }
 """How long a link of each purpose works; a reset as long as the settings say."""
 
@@ -54,10 +53,31 @@ def make_link(
     return MadeLink(number, secret)
 
 
-def look_at_link(session: Session, office: Office, secret: str, purpose: str | None = None) -> Link:
+def password_link(session: Session, office: Office, person_id: str) -> str:
+    """The number of a link by which somebody who cannot sign in yet chooses a first password; "" for everybody else.
+
+    It does not end older ones: each mail about a role or a team carries its own. None of them can change a password
+    that was chosen; from then on they lead to the page for signing in.
+    """
+    account = session.get(Account, person_id)
+    known = session.scalar(select(Identity.id).where(Identity.person_id == person_id).limit(1))
+    if account is None or account.closed is not None or account.password is not None or known is not None:
+        return ""
+    return make_link(session, office, "password", person_id=person_id, data={"mail": secrets.token_hex(8)}).number
+
+
+def leads_to_sign_in(session: Session, secret: str) -> bool:
+    """Whether this is a link to choose a first password, and its person has one by now."""
+    link = session.get(Link, link_digest(secret))
+    return link is not None and _is_pointless(session, link)
+
+
+def look_at_link(session: Session, office: Office, secret: str, *purposes: str) -> Link:
     """A link that still works, without using it up: what a page shows before its button is pressed."""
     link = session.get(Link, link_digest(secret))
-    if link is None or link.used is not None or link.expires <= office.clock() or purpose not in (None, link.purpose):
+    if link is None or link.used is not None or link.expires <= office.clock() or _is_pointless(session, link):
+        raise _dead()
+    if purposes and link.purpose not in purposes:
         raise _dead()
     return link
 
@@ -84,6 +104,12 @@ def _end_older(session: Session, purpose: str, person_id: str, content: Mapping[
     for link in session.scalars(query):
         if link.data == content:
             session.delete(link)
+
+
+def _is_pointless(session: Session, link: Link) -> bool:
+    """Whether a link would choose a first password for somebody who has one."""
+    account = session.get(Account, link.person_id) if link.purpose == "password" else None
+    return account is not None and account.password is not None
 
 
 def _lasts(office: Office, purpose: str) -> timedelta:

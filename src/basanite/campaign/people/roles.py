@@ -14,12 +14,15 @@ from basanite.campaign.model.viewer import VISITOR, Viewer
 from basanite.campaign.notices.sending import tell
 from basanite.campaign.office import Actor, Office
 from basanite.campaign.people.duty import check_role, lock_person
+from basanite.campaign.people.links import password_link
 from basanite.campaign.people.persons import find_person
 from basanite.campaign.store import events
 from basanite.campaign.store.plans import in_force
 from basanite.campaign.store.tables import Grant, Membership, Person, Team
 
 ROLES = ("judge", "annotator", "adjudicator", "evaluation", "administrator", "team_maker")
+DESKS = {"evaluation": "organise", "judge": "judging", "annotator": "annotate", "adjudicator": "adjudicate"}
+"""Where each role has its work, below the page of the campaign."""
 SERVER_WIDE = frozenset({"administrator"})
 MACHINE = frozenset({"command", "system"})
 """Who stands at the machine's own command line could write the database anyway; the log says that it was there."""
@@ -185,13 +188,8 @@ def _granted(
     session.flush()
     data = {"role": role, "person": person_id, "reason": reason, "seconded_by": seconded_by}
     events.record(session, "role.granted", at=now, actor=actor.id, subject=row.id, campaign_id=campaign_id, data=data)
-    tell(
-        session,
-        office,
-        "role_granted",
-        persons=[person_id],
-        campaign_id=campaign_id,
-        data={"role": role},
-        once=f"grant:{row.id}",
-    )
+    kind = "administrator_granted" if role in SERVER_WIDE else "role_granted"
+    words = {"role": role, "desk": DESKS.get(role, ""), "password": password_link(session, office, person_id)}
+    once = f"grant:{row.id}"
+    tell(session, office, kind, persons=[person_id], campaign_id=campaign_id, data=words, once=once)
     return row

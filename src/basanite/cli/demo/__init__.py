@@ -68,10 +68,11 @@ def _season(data: Path, *, port: int, reset: bool, build_only: bool, serve: bool
         _show_logins(_there(data), as_json=as_json)
         return
     if build_only:
-        _show_built(building.make(data, say, reset=reset), as_json=as_json)
+        address = f"http://{serving.HOST}:{port}" if port else ""
+        _show_built(building.make(data, say, reset=reset, address=address), as_json=as_json)
         return
     with serving.bound(port) as door:  # first of all: whoever cannot have the port learns it at once
-        made = building.make(data, say, reset=reset)
+        made = building.make(data, say, reset=reset, address=serving.address_of(door))
         if serve or (sys.stdout.isatty() and not as_json):
             _serve(made, door)
         else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import sys
 from ipaddress import ip_address
 from pathlib import Path
@@ -29,13 +30,19 @@ def serve(host: str, port: int, data: Path | None, worker: bool, check: bool, as
     """Run the server until it is stopped.
 
     What is under way when it is stopped is finished or kept, and goes on at the next start. Other settings stand in
-    `basanite.toml` or in the environment.
+    `basanite.toml` or in the environment. Links in mails begin with the setting `address`, or where it is not set with
+    the address that the server listens on.
     """
     with opened(data) as office:
         refuse_demo(office, host)
-        _tell(office, host, port, check, as_json)
-        if not check:
-            run_server(office, host, port, worker=worker)
+        if check:
+            _tell(office, listening_at(host, port), check, as_json)
+            return
+        with bound(host, port) as line:
+            address = listening_at(host, line.getsockname()[1])
+            office.remember_address(linked_at(address))
+            _tell(office, address, check, as_json)
+            run_server(office, line, worker=worker)
 
 
 def refuse_demo(office: Office, host: str) -> None:
@@ -56,10 +63,35 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def _tell(office: Office, host: str, port: int, check: bool, json: bool) -> None:
-    shown = f"[{host}]" if ":" in host else host
+def bound(host: str, port: int) -> socket.socket:
+    """A socket that listens, bound before anybody is told its address: port 0 is any that is free."""
+    try:
+        return socket.create_server(
+            (host.strip("[]"), port), family=socket.AF_INET6 if ":" in host else socket.AF_INET, backlog=2048
+        )
+    except OSError as error:
+        cause = error.strerror or str(error)
+        raise SettingError(f"{listening_at(host, port)} cannot be used: {cause}. Choose another --port.") from None
+
+
+def listening_at(host: str, port: int) -> str:
+    """The address that the server listens on."""
+    return f"http://[{host.strip('[]')}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def linked_at(address: str) -> str:
+    """What links begin with: a server that listens on all addresses is reached by the name of its machine.
+
+    >>> linked_at("http://127.0.0.1:8410")
+    'http://127.0.0.1:8410'
+    """
+    every = ("0.0.0.0", "[::]")
+    return next((address.replace(one, socket.gethostname()) for one in every if f"//{one}:" in address), address)
+
+
+def _tell(office: Office, address: str, check: bool, json: bool) -> None:
     facts: dict[str, Any] = {
-        "address": f"http://{shown}:{port}",
+        "address": address,
         "data": str(office.settings.data),
         "demo": office.settings.demo,
         "started": not check,
@@ -73,7 +105,7 @@ def _tell(office: Office, host: str, port: int, check: bool, json: bool) -> None
     sys.stdout.flush()
 
 
-def run_server(office: Office, host: str, port: int, *, worker: bool) -> None:
+def run_server(office: Office, line: socket.socket, *, worker: bool) -> None:
     """Serve until a signal comes; then take no more calls, and let those under way end."""
     import uvicorn
 
@@ -82,4 +114,5 @@ def run_server(office: Office, host: str, port: int, *, worker: bool) -> None:
     from basanite.server.observing import start_logging
 
     start_logging()
-    uvicorn.Server(configured(make_app(office, worker=worker), office.settings, host, port)).run()
+    host, port = line.getsockname()[:2]
+    uvicorn.Server(configured(make_app(office, worker=worker), office.settings, host, port)).run(sockets=[line])

@@ -53,10 +53,10 @@ def ask_for_reset(database: Database, office: Office, mail: str) -> None:
 
 def reset(database: Database, office: Office, secret: str, password: str) -> str:
     """Set a new password by a mailed link; every session ends, and the address counts as confirmed."""
-    link = look_at_link(database, office, secret, "reset")
+    link = look_at_link(database, office, secret, "reset", "password")
     _check_password(password)
     person = str(link.person_id)
-    use_link(database, office, secret, "reset", person_id=person)
+    use_link(database, office, secret, link.purpose, person_id=person)
     account = database.get_one(Account, person)
     account.confirmed = account.confirmed or office.clock()
     set_password(database, office, Actor(person), account, password)

@@ -72,7 +72,7 @@ def provider_named(office: Office, name: str) -> Provider:
 
 def return_address(office: Office, provider: Provider) -> str:
     """The one address that a provider may send people back to."""
-    return f"{office.settings.address.rstrip('/')}/oidc/{provider.id}/return"
+    return f"{office.address}/oidc/{provider.id}/return"
 
 
 def begin(office: Office, provider: Provider, then: str) -> tuple[str, Round]:

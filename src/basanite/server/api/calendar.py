@@ -9,6 +9,7 @@ from fastapi import APIRouter, Response
 from pydantic import BaseModel
 
 from basanite.campaign.intake import quotas
+from basanite.campaign.intake.standings import missing_primaries
 from basanite.campaign.model import stages
 from basanite.campaign.model.calendar import Allowance
 from basanite.campaign.model.plan import Campaign, Instant, Window
@@ -65,6 +66,8 @@ class WindowShown(BaseModel):
     types: dict[str, int]
     mine: list[AllowanceShown]
     """For a member of a team, while it is open."""
+    without_primary: list[str]
+    """While it is open, what your team has submitted to it without a primary run: it would not be compared (C46)."""
 
 
 class MilestoneShown(BaseModel):
@@ -84,8 +87,8 @@ class MilestoneShown(BaseModel):
 def list_windows(caller: Anybody) -> list[WindowShown]:
     """All rows of the calendar; for a member of a team with what is left of each."""
     _, campaign = caller.here
-    mine = allowances_of(caller)
-    return [_window(campaign, window, mine, caller.now) for window in campaign.windows]
+    mine, lacking = allowances_of(caller), _without_primary(caller)
+    return [_window(campaign, window, mine, caller.now, lacking.get(window.id, [])) for window in campaign.windows]
 
 
 @ROUTER.get("/milestones")
@@ -114,11 +117,21 @@ def allowances_of(caller: Caller) -> tuple[Allowance, ...]:
         return quotas.allowances(session, caller.office, campaign, caller.viewer.team)
 
 
+def _without_primary(caller: Caller) -> dict[str, list[str]]:
+    if caller.viewer.team is None:
+        return {}
+    with caller.office.reading() as session:
+        found = missing_primaries(session, caller.here[0].id, caller.viewer.team, caller.now)
+    return {one.window.id: list(one.what) for one in found}
+
+
 def _moment(campaign: Campaign, instant: Instant) -> Moment:
     return Moment(utc=instant.utc, zone=instant.zone, words=spelt(instant.utc, campaign.zone))
 
 
-def _window(campaign: Campaign, window: Window, mine: tuple[Allowance, ...], now: datetime) -> WindowShown:
+def _window(
+    campaign: Campaign, window: Window, mine: tuple[Allowance, ...], now: datetime, lacking: list[str]
+) -> WindowShown:
     return WindowShown(
         id=window.id,
         title=window.title,
@@ -139,6 +152,7 @@ def _window(campaign: Campaign, window: Window, mine: tuple[Allowance, ...], now
         period=window.quota.period,
         types=dict(window.quota.types),
         mine=[_allowance(one) for one in mine if one.window.id == window.id],
+        without_primary=lacking,
     )
 
 

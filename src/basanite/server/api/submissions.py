@@ -241,6 +241,15 @@ def designate_primary(submission_id: Id, why: Reason, caller: Organiser) -> Subm
     return _show(caller, submission_id)
 
 
+@ROUTER.put("/{submission_id}/primary")
+def choose_primary(submission_id: Id, caller: Member) -> SubmissionShown:
+    """Make it the primary run of your team while its window is open; a team has one (C46, M66)."""
+    with caller.office.writing() as session:
+        own = _own(session, caller, submission_id)
+        standings.choose_primary(session, caller.office, caller.actor, own.id)
+    return _show(caller, submission_id)
+
+
 def _own(session: Session, caller: Caller, submission_id: str) -> Submission:
     row = intake.get(session, caller.actor, submission_id)
     if row.team_id != caller.team:

@@ -14,16 +14,16 @@ from sqlalchemy.orm import Session
 from basanite.campaign.model import stages
 from basanite.campaign.organising import plans
 from basanite.campaign.people import roles
-from basanite.campaign.people.links import look_at_link
+from basanite.campaign.people.links import leads_to_sign_in, look_at_link
 from basanite.campaign.store.tables import CampaignRow
-from basanite.server.catalogue import say
-from basanite.server.pages.foundation.frame import show
+from basanite.server.catalogue import said, say
+from basanite.server.pages.foundation.frame import go, show
 from basanite.server.roles import Caller, allow
 
 ROUTER = APIRouter(include_in_schema=False)
 MOST = 500
-PLACES = {"confirm": "/confirm/{secret}", "reset": "/reset/{secret}"}
-"""Where links of each purpose lead; others are invitations and requests, which lead to the page of teams."""
+PLACES = {"confirm": "/confirm/{secret}", "reset": "/reset/{secret}", "password": "/reset/{secret}"}
+"""Where links of each purpose lead; others are invitations."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +63,8 @@ def start(request: Request, caller: Annotated[Caller, allow("visitor")]) -> Resp
 def follow(caller: Annotated[Caller, allow("visitor")], secret: str) -> Response:
     """Where a link from a mail leads; looking at it does not use it up."""
     with caller.office.reading() as session:
+        if leads_to_sign_in(session, secret):
+            return go(caller, "/sign-in", said("You have a password. Sign in with it."))
         purpose = look_at_link(session, caller.office, secret).purpose
     return RedirectResponse(PLACES.get(purpose, "/invitations/{secret}").format(secret=secret), 303)
 

@@ -102,7 +102,7 @@ def _key(office: Office, panel: Panel) -> bytes:
 
 def _addresses(office: Office, batch_id: str, base: str) -> Callable[[str], str]:
     """Where a worker's browser finds a picture: an address that nobody guesses, as long as the batch is out."""
-    start = (base or office.settings.address).rstrip("/")
+    start = (base or office.address).rstrip("/")
     return lambda image: f"{start}/api/v1/crowd/{batch_id}/{image}"
 
 

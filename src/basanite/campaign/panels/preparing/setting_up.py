@@ -14,8 +14,9 @@ from sqlalchemy.orm import Session
 from basanite.campaign.model.refusals import no_reason, refused
 from basanite.campaign.notices.sending import tell
 from basanite.campaign.office import Actor, Office
-from basanite.campaign.panels.found import checked_scheme, digest_of, items_of, locked_panel, note, scheme_of, slug_of
+from basanite.campaign.panels.found import checked_scheme, digest_of, items_of, locked_panel, note, scheme_of
 from basanite.campaign.panels.preparing import planned
+from basanite.campaign.people.links import password_link
 from basanite.campaign.people.roles import require_organiser
 from basanite.campaign.store.tables import Judgement, Panel, PanelItem, PanelScheme, Seat
 from basanite.judging.items import Item
@@ -215,9 +216,11 @@ def _judges(session: Session, panel: Panel) -> Iterable[str]:
 
 def tell_assigned(session: Session, office: Office, panel: Panel, persons: Iterable[str]) -> None:
     """Write to judges that there is something to judge; once for each panel and judge."""
-    data = {"title": scheme_of(panel).title, "panel": panel.name, "slug": slug_of(session, panel)}
     where = {"campaign_id": panel.campaign_id, "once": f"panel:{panel.id}"}
-    tell(session, office, "judging_assigned", persons=persons, data=data, **where)
+    words = {"title": scheme_of(panel).title, "panel": panel.name}
+    for person in persons:
+        data = words | {"password": password_link(session, office, person)}
+        tell(session, office, "judging_assigned", persons=[person], data=data, **where)
 
 
 def close_panel(session: Session, office: Office, actor: Actor, panel_id: str, *, reason: str = "") -> Panel:

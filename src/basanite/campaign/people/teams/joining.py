@@ -9,7 +9,7 @@ from basanite.campaign.model.refusals import missing, refused
 from basanite.campaign.notices.sending import tell
 from basanite.campaign.office import Actor, Office
 from basanite.campaign.people.duty import check_membership, is_member, lock_person
-from basanite.campaign.people.links import make_link, use_link
+from basanite.campaign.people.links import make_link, password_link, use_link
 from basanite.campaign.people.persons import add_person, by_mail, find_person
 from basanite.campaign.people.roles import require_organiser
 from basanite.campaign.people.teams.reading import Member, find_team, members, pi_of, require_pi
@@ -20,15 +20,14 @@ LONGEST_SITE = 100
 
 
 def ask_to_join(session: Session, office: Office, actor: Actor, team_id: str, *, site: str = "") -> Membership:
-    """Ask for a place in a team; its PI gets a mail with a link. Until approved, nothing can be submitted."""
+    """Ask for a place in a team; its PI gets a mail. Until approved, nothing can be submitted."""
     team = find_team(session, team_id)
     _check_newcomer(session, team, actor.id)
     row = _placed(session, office, team, actor.id, site, state="asked")
     _told(session, office, "membership.asked", actor, team, row)
     pi = pi_of(session, team.id)
     if pi is not None:
-        link = make_link(session, office, "join", person_id=pi, data={"membership": row.id})
-        data = {"team": team.id, "who_person": actor.id, "link": link.number}
+        data = {"team": team.id, "who_person": actor.id}
         tell(session, office, "join_asked", persons=[pi], campaign_id=team.campaign_id, data=data, once=row.id)
     return row
 
@@ -46,15 +45,8 @@ def decide_join(session: Session, office: Office, actor: Actor, membership_id: s
     row.state, row.decided, row.decided_by = ("active" if accept else "refused"), now, actor.id
     _told(session, office, "membership.approved" if accept else "membership.refused", actor, team, row)
     template = "join_approved" if accept else "join_refused"
-    tell(
-        session,
-        office,
-        template,
-        persons=[row.person_id],
-        campaign_id=team.campaign_id,
-        data={"team": team.id},
-        once=row.id,
-    )
+    words = {"team": team.id, "password": ""}
+    tell(session, office, template, persons=[row.person_id], campaign_id=team.campaign_id, data=words, once=row.id)
     return row
 
 
@@ -78,7 +70,8 @@ def invite(session: Session, office: Office, actor: Actor, team_id: str, *, mail
         campaign_id=team.campaign_id,
         data={"person": person.id},
     )
-    words = {"team": team.id, "who_person": actor.id, "link": link.number}
+    password = password_link(session, office, person.id)
+    words = {"team": team.id, "who_person": actor.id, "link": link.number, "password": password}
     tell(session, office, "invited", persons=[person.id], campaign_id=team.campaign_id, data=words, once=link.number)
 
 
@@ -103,6 +96,8 @@ def place_member(
     row = _placed(session, office, team, person_id, site, state="active")
     row.decided, row.decided_by = office.clock(), actor.id
     _told(session, office, "membership.placed", actor, team, row)
+    words = {"team": team.id, "password": password_link(session, office, person_id)}
+    tell(session, office, "join_approved", persons=[person_id], campaign_id=team.campaign_id, data=words, once=row.id)
     return row
 
 

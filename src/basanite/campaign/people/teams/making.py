@@ -9,11 +9,12 @@ from basanite.campaign.model.refusals import RefusedError, missing, refused
 from basanite.campaign.notices.sending import tell
 from basanite.campaign.office import Actor, Office
 from basanite.campaign.people.duty import check_membership, lock_person
+from basanite.campaign.people.links import password_link
 from basanite.campaign.people.names import name_problems, plain_name, random_pseudonym, skeleton, team_id_problems
 from basanite.campaign.people.persons import find_person
 from basanite.campaign.people.roles import end_grant, is_organiser, organisers, require_organiser
 from basanite.campaign.people.teams.joining import check_one_team
-from basanite.campaign.people.teams.reading import find_team, require_pi, team_members
+from basanite.campaign.people.teams.reading import find_team, require_pi
 from basanite.campaign.store import events
 from basanite.campaign.store.plans import in_force
 from basanite.campaign.store.tables import CampaignRow, Grant, LeadRequest, Membership, Team
@@ -41,7 +42,8 @@ def _asked(session: Session, office: Office, actor: Actor, campaign_id: str, tex
     session.add(row)
     session.flush()
     events.record(session, "lead.asked", at=now, actor=actor.id, subject=row.id, campaign_id=campaign_id)
-    _tell_organisers(session, office, campaign_id, "lead_asked", {"who_person": actor.id}, row.id)
+    words = {"request": row.id, "who_person": actor.id}
+    _tell_organisers(session, office, campaign_id, "lead_asked", words, row.id)
     return row
 
 
@@ -68,15 +70,10 @@ def decide_lead(
     events.record(session, kind, at=now, actor=actor.id, subject=row.id, campaign_id=row.campaign_id, data=data)
     if accept:
         _give_leave(session, office, actor, row.campaign_id, row.person_id)
-    tell(
-        session,
-        office,
-        kind.replace(".", "_"),
-        persons=[row.person_id],
-        campaign_id=row.campaign_id,
-        data={"reason": reason or "none given"},
-        once=row.id,
-    )
+    else:
+        words = {"reason": reason or "none given"}
+        persons = [row.person_id]
+        tell(session, office, "lead_refused", persons=persons, campaign_id=row.campaign_id, data=words, once=row.id)
     return row
 
 
@@ -99,6 +96,8 @@ def _give_leave(session: Session, office: Office, actor: Actor, campaign_id: str
     session.flush()
     data = {"role": "team_maker", "person": person_id}
     events.record(session, "role.granted", at=now, actor=actor.id, subject=row.id, campaign_id=campaign_id, data=data)
+    words = {"password": password_link(session, office, person_id)}
+    tell(session, office, "lead_granted", persons=[person_id], campaign_id=campaign_id, data=words, once=row.id)
     return row
 
 
@@ -186,15 +185,8 @@ def _lead(session: Session, office: Office, team: Team, leader: str, site: str) 
         )
     )
     session.flush()
-    tell(
-        session,
-        office,
-        "team_created",
-        persons=team_members(session, team.id),
-        campaign_id=team.campaign_id,
-        data={"team": team.id},
-        once=team.id,
-    )
+    words = {"team": team.id, "password": password_link(session, office, leader)}
+    tell(session, office, "team_ready", persons=[leader], campaign_id=team.campaign_id, data=words, once=team.id)
     _tell_organisers(session, office, team.campaign_id, "team_created", {"team": team.id}, team.id)
 
 

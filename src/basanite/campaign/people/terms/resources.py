@@ -22,12 +22,7 @@ from basanite.campaign.store import events
 from basanite.campaign.store.plans import in_force
 from basanite.campaign.store.tables import Resource, Team
 
-KINDS = {
-    "harvested": "data harvested from the web",
-    "purchased": "data that were bought",
-    "open_queries": "use of open queries",
-    "adaptation": "online adaptation to evaluation data",
-}
+KINDS = ("harvested", "purchased", "open_queries", "adaptation")
 LONGEST = 2000
 
 
@@ -40,6 +35,8 @@ class Declared:
     kind: str
     language: str
     description: str
+    used_in: str
+    """The id of the window in which it is first used."""
     share_by: datetime | None
     """None: nothing to share."""
     shared: datetime | None
@@ -99,12 +96,19 @@ def withdraw(session: Session, office: Office, actor: Actor, resource_id: str) -
     return row
 
 
+def require_entry(session: Session, campaign_id: str, resource_id: str) -> None:
+    """Refuse what is not in the register of this campaign."""
+    row = session.get(Resource, resource_id)
+    if row is None or row.campaign_id != campaign_id:
+        raise missing("resource")
+
+
 def resources(session: Session, campaign_id: str, now: datetime, *, team_id: str | None = None) -> tuple[Declared, ...]:
     """The register of a campaign or a team, in order of declaring; `now` in the campaign's time."""
     query = select(Resource).where(Resource.campaign_id == campaign_id, Resource.withdrawn.is_(None))
     rows = session.scalars(query if team_id is None else query.where(Resource.team_id == team_id))
     campaign = in_force(session, campaign_id).campaign
-    return tuple(_declared(row, campaign, now) for row in sorted(rows, key=lambda row: (row.made, row.id)))
+    return tuple(declared(row, campaign, now) for row in sorted(rows, key=lambda row: (row.made, row.id)))
 
 
 def shared_with_all(session: Session, campaign_id: str, now: datetime) -> tuple[Declared, ...]:
@@ -122,7 +126,8 @@ def remind_of_resources(session: Session, office: Office, campaign_id: str) -> i
     told, now = 0, in_force(session, campaign_id).now(office.clock())
     for entry in overdue(session, campaign_id, now):
         pi = pi_of(session, entry.team)
-        data = {"team": entry.team, "until": f"{entry.share_by:%Y-%m-%d %H:%M} UTC", "description": entry.description}
+        words = {"resource": entry.id, "team": entry.team}
+        data = words | {"until": f"{entry.share_by:%Y-%m-%d %H:%M} UTC", "description": entry.description}
         persons = [] if pi is None else [pi]
         told += tell(
             session, office, "resource_due", persons=persons, campaign_id=campaign_id, data=data, once=entry.id
@@ -149,10 +154,22 @@ def _share_by(campaign: Campaign, kind: str, used_in: str, made: datetime) -> da
     return windows.get(used_in) if kind == "harvested" else None
 
 
-def _declared(row: Resource, campaign: Campaign, now: datetime) -> Declared:
+def declared(row: Resource, campaign: Campaign, now: datetime) -> Declared:
+    """An entry with what is due at this moment of the campaign."""
     due = _share_by(campaign, row.kind, row.used_in, row.made)  # a window that was extended moves it
     late = due is not None and due <= now and row.shared is None
-    return Declared(row.id, row.team_id, row.kind, row.language, row.description, due, row.shared, row.where, late)
+    return Declared(
+        row.id,
+        row.team_id,
+        row.kind,
+        row.language,
+        row.description,
+        row.used_in,
+        due,
+        row.shared,
+        row.where,
+        late,
+    )
 
 
 def _require_member(session: Session, actor: Actor, team: Team) -> None:

@@ -18,6 +18,7 @@ from basanite.cli.admin.desk import (
     table,
     the_campaign,
 )
+from basanite.cli.admin.season.rescoring import NEWEST, newest
 from basanite.cli.options import PATH, example
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 TEAM = click.argument("team")
 AGREEMENT = click.argument("which", metavar="AGREEMENT")
+RESOURCE = click.argument("which", metavar="RESOURCE", default=NEWEST)
 
 
 @click.group(epilog=example("basanite admin agreement list --data season"))
@@ -167,7 +169,7 @@ def _signature(desk: Desk, campaign: str, team: str, which: str) -> str:
 
 @click.group(epilog=example("basanite admin resource list --data season"))
 def resource() -> None:
-    """List resources that teams declared, and what they still have to share."""
+    """List resources that teams declared and what they still have to share; declare, share and withdraw for a team."""
 
 
 @resource.command("list", epilog=example("basanite admin resource list --overdue --data season"))
@@ -184,8 +186,83 @@ def list_resources(late: bool, campaign: str, data: Path | None, mail: str | Non
         ask = resources.overdue if late else resources.resources
         found = ask(desk.session, plan.row.id, plan.now(desk.office.clock()))
         rows = [asdict(one) | {"team": desk.session.get_one(Team, one.team).name} for one in found]
-    columns = ["team", "kind", "language", "share_by", "shared", "where", "overdue", "description"]
+    columns = ["id", "team", "kind", "language", "share_by", "shared", "where", "overdue", "description"]
     show({"resources": rows}, table(rows, columns, empty="There is nothing."), json=as_json)
+
+
+@resource.command(
+    "declare", epilog=example('basanite admin resource declare Alpha purchased "a dictionary of Swahili" --data season')
+)
+@TEAM
+@click.argument("kind", type=click.Choice(["harvested", "purchased", "open_queries", "adaptation"]))
+@click.argument("description")
+@click.option("--language", default="", help="The language of the resource.")
+@click.option("--used-in", default="", metavar="WINDOW", help="The window of first use; required for harvested data.")
+@campaign_option
+@admin_options
+def declare(
+    team: str,
+    kind: str,
+    description: str,
+    campaign: str,
+    data: Path | None,
+    mail: str | None,
+    as_json: bool,
+    **more: str,
+) -> None:
+    """Declare a resource for a TEAM: what it harvested, purchased, asked or adapted to (M93)."""
+    with at_desk(data, mail, json=as_json) as desk:
+        from basanite.campaign.people.terms.resources import declare as declare_resource
+
+        team_id = desk.team(the_campaign(desk, campaign).row.id, team)
+        told = {"kind": kind, "description": description, **more}
+        row = declare_resource(desk.session, desk.office, desk.actor, team_id, **told)
+    show({"resource": row.id, "share_by": row.share_by}, [f"Declared, as {row.id}."], json=as_json)
+
+
+@resource.command("share", epilog=example("basanite admin resource share Alpha https://data.example --data season"))
+@TEAM
+@click.argument("where")
+@RESOURCE
+@campaign_option
+@admin_options
+def share(team: str, where: str, which: str, campaign: str, data: Path | None, mail: str | None, as_json: bool) -> None:
+    """Note WHERE the other teams find a resource of a TEAM (an id, or the one declared last)."""
+    with at_desk(data, mail, json=as_json) as desk:
+        from basanite.campaign.people.terms.resources import mark_shared
+
+        found = _resource(desk, campaign, team, which)
+        row = mark_shared(desk.session, desk.office, desk.actor, found, where=where)
+    show({"resource": row.id, "shared": row.shared}, ["The resource is shared."], json=as_json)
+
+
+@resource.command("withdraw", epilog=example("basanite admin resource withdraw Alpha --data season"))
+@TEAM
+@RESOURCE
+@campaign_option
+@admin_options
+def withdraw(team: str, which: str, campaign: str, data: Path | None, mail: str | None, as_json: bool) -> None:
+    """Take back what a TEAM declared by mistake (an id, or the one declared last); it stays in the record."""
+    with at_desk(data, mail, json=as_json) as desk:
+        from basanite.campaign.people.terms.resources import withdraw as withdraw_resource
+
+        row = withdraw_resource(desk.session, desk.office, desk.actor, _resource(desk, campaign, team, which))
+    show({"resource": row.id, "withdrawn": row.withdrawn}, ["The declaration is withdrawn."], json=as_json)
+
+
+def _resource(desk: Desk, campaign: str, team: str, which: str) -> str:
+    """The id of a resource that a team declared."""
+    from basanite.campaign.model.refusals import missing
+    from basanite.campaign.people.terms.resources import resources
+
+    plan = the_campaign(desk, campaign)
+    team_id = desk.team(plan.row.id, team)
+    found = resources(desk.session, plan.row.id, plan.now(desk.office.clock()), team_id=team_id)
+    if which == NEWEST:
+        return newest(found, "resource")
+    if which not in {one.id for one in found}:
+        raise missing("resource")
+    return which
 
 
 __all__ = ["agreement", "resource"]

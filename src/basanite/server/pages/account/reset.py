@@ -48,7 +48,7 @@ def asked(request: Request, caller: Annotated[Caller, allow("visitor")], form: F
 def reset(request: Request, caller: Annotated[Caller, allow("visitor")], secret: str) -> Response:
     """The form for a new password, if the link still works."""
     with caller.office.reading() as session:
-        look_at_link(session, caller.office, secret, "reset")
+        look_at_link(session, caller.office, secret, "reset", "password")
     return show(request, caller, ResetPage(say("Choose a new password"), secret))
 
 

@@ -88,6 +88,4 @@ def _page(caller: Caller, fresh: str = "") -> TokensPage:
     with caller.office.reading() as session:
         rows = tokens_of(session, str(caller.viewer.person), caller.office.clock())
     lines = [TokenLine(row.id, row.label, tuple(row.scopes), row.made, row.expires, row.used) for row in rows]
-    return TokensPage(
-        say("Tokens for programs"), tuple(lines), SCOPES, fresh=fresh, address=caller.office.settings.address
-    )
+    return TokensPage(say("Tokens for programs"), tuple(lines), SCOPES, fresh=fresh, address=caller.office.address)

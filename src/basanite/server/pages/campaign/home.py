@@ -6,15 +6,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated
+from urllib.parse import quote
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from basanite.campaign.intake.standings import missing_primaries
 from basanite.campaign.model import stages
 from basanite.campaign.organising import appeals
 from basanite.campaign.people.teams import reading
+from basanite.campaign.people.terms.resources import resources
 from basanite.campaign.people.terms.rules import unaccepted
 from basanite.campaign.results import seeing
 from basanite.campaign.results.seen import SeenSubmission
@@ -94,6 +97,9 @@ def _duties(session: Session, caller: Caller) -> Iterator[Duty]:
         yield Duty(say("Accept the rules before you download or submit."), f"{base}/packs")
     if caller.may_join(session):
         yield from _joining(session, row.id, person, f"{base}/team")
+    if caller.viewer.team is not None:
+        yield from _without_primary(session, caller, base)
+        yield from _unshared(session, caller, base)
     if caller.viewer.pi:
         yield from _certifications(session, caller, base)
 
@@ -105,6 +111,23 @@ def _joining(session: Session, campaign_id: str, person: str, address: str) -> I
         yield Duty(say("Make your team: the organizers agreed that you lead one."), address)
     elif lead != "asked" and not reading.asked_team(session, campaign_id, person):
         yield Duty(say("Join a team, or ask to lead one."), address)
+
+
+def _without_primary(session: Session, caller: Caller, base: str) -> Iterator[Duty]:
+    """The warning of C46, while something can be done about it."""
+    for one in missing_primaries(session, caller.here[0].id, caller.team, caller.now):
+        named = {"window": one.window.title, "what": ", ".join(one.what)}
+        text = say("Your team has no primary run in {window} ({what}). Make one of your runs primary.", **named)
+        yield Duty(text, f"{base}/submissions?window={quote(one.window.id)}", one.window.closes.utc)
+
+
+def _unshared(session: Session, caller: Caller, base: str) -> Iterator[Duty]:
+    """Resources that the team should have shared by now (M93)."""
+    late = [one for one in resources(session, caller.here[0].id, caller.now, team_id=caller.team) if one.overdue]
+    for one in late:
+        yield Duty(
+            say("Share a resource of your team: {what}", what=one.description[:80]), f"{base}/resources#r-{one.id}"
+        )
 
 
 def _certifications(session: Session, caller: Caller, base: str) -> Iterator[Duty]:

@@ -25,6 +25,7 @@ SHOWN = 500
 class Asked:
     """A question with its answer, if there is one. Who asked is told to nobody but the asker."""
 
+    id: str
     text: str
     at: datetime
     answer: str
@@ -67,7 +68,15 @@ def _asked(caller: Caller, text: str = "") -> QuestionsPage:
     with caller.office.reading() as session:
         found = saying.questions(session, row.id, caller.viewer)
     lines = tuple(
-        Asked(one.text, one.at, one.answer, one.answered, person is not None and one.by == person, not one.shown)
+        Asked(
+            one.id,
+            one.text,
+            one.at,
+            one.answer,
+            one.answered,
+            person is not None and one.by == person,
+            not one.shown,
+        )
         for one in found[:SHOWN]
     )
     return QuestionsPage(say("Questions"), lines, person is not None, text)

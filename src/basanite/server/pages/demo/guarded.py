@@ -16,7 +16,7 @@ def require_demo(request: Request, caller: Caller) -> None:
 
     The address counts too: another site whose name was made to lead here must not find a door that asks for nothing.
     """
-    settings = caller.office.settings
-    here = request.headers.get("host", "") == urlsplit(settings.address).netloc
-    if not (settings.demo and here and from_this_machine(request)):
+    office = caller.office
+    here = request.headers.get("host", "") == urlsplit(office.address).netloc
+    if not (office.settings.demo and here and from_this_machine(request)):
         raise missing("page")

@@ -71,6 +71,8 @@ class SubmissionPage:
     can_describe: bool = False
     fields: Mapping[str, str] = field(default_factory=dict)
     """The fields of the description, those that the track asks for included."""
+    can_choose: bool = False
+    """Whether the team may make it its primary run now (C46)."""
 
 
 @ROUTER.get(ADDRESS)
@@ -111,6 +113,20 @@ def withdraw(request: Request, caller: Annotated[Caller, allow("member")], form:
             raise
         return refuse(request, caller, _asked(caller, run), error)
     return go(caller, ADDRESS.format(slug=caller.here[0].slug, run=run), said("The submission is withdrawn."))
+
+
+@ROUTER.post(f"{ADDRESS}/primary")
+def make_primary(request: Request, caller: Annotated[Caller, allow("member")], form: Filled, run: str) -> Response:
+    """Make it the team's primary run while its window is open (C46)."""
+    try:
+        with caller.office.writing() as session:
+            _seen(session, caller, run)
+            standings.choose_primary(session, caller.office, caller.actor, run)
+    except RefusedError as error:
+        if error.status == 404:
+            raise
+        return refuse(request, caller, _asked(caller, run), error)
+    return go(caller, ADDRESS.format(slug=caller.here[0].slug, run=run), said("This is your team's primary run now."))
 
 
 @ROUTER.post(f"{ADDRESS}/describe")
@@ -155,6 +171,7 @@ def _asked(caller: Caller, run: str) -> SubmissionPage:
             one.own and not caller.viewer.staff and one.standing in ("on time", "late"),
             one.own and not caller.viewer.staff,
             {name: str(one.description.get(name, "")) for name in ("text", *one.missing, *one.description)},
+            one.own and not caller.viewer.staff and standings.can_choose(session, caller.office, run),
         )
 
 

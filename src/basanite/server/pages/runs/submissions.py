@@ -9,6 +9,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
+from basanite.campaign.intake.standings import MissingPrimary, missing_primaries
 from basanite.campaign.model.refusals import missing
 from basanite.campaign.results import seeing
 from basanite.campaign.results.seen import SeenSubmission
@@ -32,6 +33,8 @@ class SubmissionsPage:
     window: str
     all_teams: bool
     can_submit: bool
+    without_primary: tuple[MissingPrimary, ...] = ()
+    """Open windows in which the team has no primary run yet (C46)."""
 
 
 @ROUTER.get("/campaigns/{slug}/submissions")
@@ -53,6 +56,8 @@ def submissions(
             before=before_of(after),
             limit=paging.ROWS + 1,
         )
+        team = caller.viewer.team
+        lacking = missing_primaries(session, row.id, team, caller.now) if team else ()
     path = f"/campaigns/{row.slug}/submissions"
     page = SubmissionsPage(
         say("Submissions"),
@@ -61,6 +66,7 @@ def submissions(
         window,
         caller.viewer.staff,
         caller.viewer.team is not None,
+        lacking,
     )
     return show(request, caller, page)
 

@@ -1,4 +1,4 @@
-"""Links about teams: an invitation to accept, or a request that the PI decides; each works once (X-11)."""
+"""An invitation to a team: its link works once, for the account that it was made for (X-11)."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from basanite.campaign.model.refusals import RefusedError, missing
-from basanite.campaign.people.links import look_at_link, use_link
-from basanite.campaign.people.persons import personal
+from basanite.campaign.people.links import look_at_link
 from basanite.campaign.people.teams import joining, reading
-from basanite.campaign.store.tables import CampaignRow, Membership, Team
+from basanite.campaign.store.tables import CampaignRow, Team
 from basanite.server.catalogue import said, say
 from basanite.server.pages.foundation.forms import Filled
 from basanite.server.pages.foundation.frame import go, refuse, show
@@ -29,8 +28,6 @@ class InvitationPage:
     title: str
     secret: str = field(repr=False)
     team: str
-    who: str
-    """Who asks for a place; nobody where the reader is invited."""
 
 
 @ROUTER.get(ADDRESS)
@@ -41,16 +38,10 @@ def invitation(request: Request, caller: Annotated[Caller, allow("user")], secre
 
 @ROUTER.post(ADDRESS)
 def answered(request: Request, caller: Annotated[Caller, allow("user")], form: Filled, secret: str) -> Response:
-    """Accept the invitation, or decide the request."""
-    yes = form.text("accept") == "yes"
+    """Accept the invitation."""
     try:
         with caller.office.writing() as session:
-            link = look_at_link(session, caller.office, secret)
-            if link.purpose == "invitation":
-                row = joining.accept_invitation(session, caller.office, caller.actor, secret)
-            else:
-                use_link(session, caller.office, secret, "join", person_id=caller.actor.id)
-                row = joining.decide_join(session, caller.office, caller.actor, link.data["membership"], accept=yes)
+            row = joining.accept_invitation(session, caller.office, caller.actor, secret)
             campaign = session.get_one(Team, row.team_id).campaign_id
             slug = session.get_one(CampaignRow, campaign).slug
     except RefusedError as error:
@@ -62,12 +53,7 @@ def answered(request: Request, caller: Annotated[Caller, allow("user")], form: F
 
 def _page(caller: Caller, secret: str) -> InvitationPage:
     with caller.office.reading() as session:
-        link = look_at_link(session, caller.office, secret)
-        if link.person_id != caller.viewer.person or link.purpose not in ("invitation", "join"):
+        link = look_at_link(session, caller.office, secret, "invitation")
+        if link.person_id != caller.viewer.person:
             raise missing("link")
-        if link.purpose == "invitation":
-            team = reading.find_team(session, link.data["team"])
-            return InvitationPage(say("You are invited"), secret, team.name, "")
-        row = session.get_one(Membership, link.data["membership"])
-        who = personal(session, caller.office, row.person_id).name
-        return InvitationPage(say("A request"), secret, session.get_one(Team, row.team_id).name, who)
+        return InvitationPage(say("You are invited"), secret, reading.find_team(session, link.data["team"]).name)
