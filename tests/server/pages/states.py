@@ -132,7 +132,17 @@ def seen(state, /, number=1, **more):
 def row(state, number=1, when="open"):
     times = {"open": (EARLIER, LATER), "coming": (LATER, LATER), "past": (EARLIER, EARLIER)}[when]
     return Row(
-        f"w{number}", name(state), "", when, *times, ("CLIR", "E2E"), "DEV", ("1A",), "You see all.", "5 a week", True
+        f"{when}{number}",
+        name(state),
+        "",
+        when,
+        *times,
+        ("CLIR", "E2E"),
+        "DEV",
+        ("1A",),
+        "You see all.",
+        "5 a week",
+        True,
     )
 
 

@@ -228,7 +228,8 @@ def appeals_page(state):
         )
 
     found = several(state, line, appeals.SHOWN)
-    return appeals.AppealsPage("Appeals", found[:20], found, several(state, named, 50), 1, name(state))
+    decided = tuple(replace(one, number=one.number + appeals.SHOWN) for one in found)
+    return appeals.AppealsPage("Appeals", found[:20], decided, several(state, named, 50), 1, name(state))
 
 
 def rescoring_page(state):
