@@ -200,3 +200,16 @@ def test_a_corrected_name_is_not_in_the_log(folder):
     assert "person.changed" in log
     assert "Mathison" not in log
     assert "am@" not in log
+
+
+def test_results_of_a_crowd_are_kept_as_they_came_and_looking_them_up_is_logged(folder):
+    kept = ("--data", "season", "--json")
+    none = here("admin", "panel", "batch", "raw", "key", "newest", "--out", "none", *kept, cwd=folder)
+    assert (none.code, none.data["files"]) == (0, []), none.stderr
+    assert here("admin", "panel", "batch", "import", "key", "newest", "results.csv", *kept, cwd=folder).code == 0
+    found = here("admin", "panel", "batch", "raw", "key", "newest", "--out", "raw", *kept, cwd=folder)
+    assert (found.code, found.data["files"]) == (0, ["results-1.csv"]), found.stderr
+    assert (folder / "raw" / "results-1.csv").read_bytes() == (folder / "results.csv").read_bytes()
+    again = here("admin", "panel", "batch", "raw", "key", "newest", "--out", "raw", *kept, cwd=folder)
+    assert again.code == 1  # nothing is ever written over
+    assert "batch.raw" in here("admin", "events", *kept, cwd=folder).stdout

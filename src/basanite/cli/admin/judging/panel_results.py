@@ -22,6 +22,7 @@ from basanite.cli.admin.season.rescoring import NEWEST, newest
 from basanite.cli.admin.season.truth import PLACE
 from basanite.cli.operating.office import opened
 from basanite.cli.options import PATH, example
+from basanite.reports.wording import plural
 
 if TYPE_CHECKING:
     from basanite.campaign.store.tables import Panel
@@ -112,7 +113,7 @@ def pay(which: str, payroll: Path | None, campaign: str, data: Path | None, mail
 
 @click.group("batch", epilog=example("basanite admin panel batch export key --out batch --data season"))
 def batch() -> None:
-    """Have a batch judged on a crowd platform: export it, import its results."""
+    """Have a batch judged on a crowd platform: export it, import its results, look them up."""
 
 
 @batch.command("export", epilog=example("basanite admin panel batch export key --out batch --data season"))
@@ -162,6 +163,32 @@ def import_batch(
     words = f"{found.votes} new votes; {found.repeated} were known, {found.rejected} had been rejected there."
     notes = [f"Line {one.line}: {one.message}" for one in found.problems]
     show(shown | {"notes": notes}, [words, *notes], json=as_json)
+
+
+@batch.command("raw", epilog=example("basanite admin panel batch raw key newest --out raw --data season"))
+@PANEL
+@click.argument("sent", metavar="BATCH")
+@click.option("--out", type=PATH, required=True, help="A new folder for the files.")
+@campaign_option
+@admin_options
+def raw_batch(
+    which: str, sent: str, out: Path, campaign: str, data: Path | None, mail: str | None, as_json: bool
+) -> None:
+    """Write the imported results of a BATCH (an id, or the newest) as they came; they name workers, so it is logged."""
+    with at_desk(data, mail, json=as_json) as desk:
+        from basanite.campaign.panels.preparing import batches
+
+        row = the_panel(desk, campaign, which)
+        if sent == NEWEST:
+            sent = newest(batches.batches(desk.session, row.id), "batch")
+        batches.find_batch(desk.session, sent, panel_id=row.id)
+        found = batches.raw_results(desk.session, desk.office, desk.actor, sent)
+        new_folder(out)
+        names = [f"results-{number}.csv" for number in range(1, len(found) + 1)]
+        for name, content in zip(names, found, strict=True):
+            (out / name).write_bytes(content)
+    words = f"{plural('file', len(found))} in {out.name}." if found else "No results of this batch were imported yet."
+    show({"batch": sent, "files": names}, [words], json=as_json)
 
 
 @click.command("files", epilog=example("basanite admin panel files key --out judged --data season"))
