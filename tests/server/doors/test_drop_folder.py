@@ -148,7 +148,68 @@ def test_answers_are_never_written_through_a_link(office, folder, pack, tmp_path
 def test_a_name_that_says_too_little_is_answered_with_what_to_do(office, folder, pack):
     path = dropped(folder, pack, name="alpha.tgz")
     assert look(office) == 0
-    assert "basanite pack" in answer(path, "problems")["problems"][0]["fix"]
+    assert "full name" in answer(path, "problems")["problems"][0]["fix"]
+
+
+@pytest.fixture
+def others(office):
+    """The folder of a team in a campaign whose window takes a task that has no names of its own."""
+    text = small_campaign_text().replace('tasks = ["CLIR"]', 'tasks = ["CLIR", "classification"]', 1)
+    season(office, text)
+    made = office.settings.drop / "Alpha" / "dev" / "classification"
+    made.mkdir(parents=True)
+    return made
+
+
+@pytest.mark.req("D-3")
+@pytest.mark.parametrize("name", ["Alpha.csv", "run7.pred.jsonl.gz", "Beta"])
+def test_folders_name_window_and_task_and_the_file_keeps_its_own_name(office, others, name):
+    part = others / f"{name}.part"
+    part.write_text("id,label\n1,yes\n")
+    assert look(office) == 0
+    part.rename(others / name)
+    assert look(office) == 1
+    (row,) = submissions(office)
+    label = name.partition(".")[0]
+    assert (row.name, row.label, row.window, row.task, row.type) == (
+        name,
+        label,
+        "dev",
+        "classification",
+        "contrastive",
+    )
+    assert answer(others / name, "receipt")["content"]["submission"]["id"] == row.id
+    assert ((others / name).is_file(), look(office)) == (True, 0)
+
+
+MISPLACED = {
+    "dev/Alpha.csv": "dev/TASK/LABEL.ENDING, where TASK is classification",
+    "later/classification/Alpha.csv": "WINDOW is dev or week",
+    "dev/CLIR/Alpha.tgz": "archives of CLIR, E2E, DomainID, LangID lie in the team's folder",
+    "week/classification/Alpha.csv": "archives of CLIR",
+    "dev/classification/two words.csv": "letters and digits",
+    "dev/classification/Alpha.\ncsv": "control character",
+    "dev/classification/Alpha.csv/inner.csv": "no link, folder or device",
+}
+
+
+@pytest.mark.req("D-3", "X-30", case="bad")
+def test_a_file_at_the_wrong_place_or_with_a_bad_name_is_told_where_it_belongs_and_stops_nobody(office, others):
+    team = others.parents[1]
+    for way in MISPLACED:
+        (team / way).parent.mkdir(parents=True, exist_ok=True)
+        (team / way).write_text("id,label\n1,yes\n")
+    (others / "link.csv").symlink_to("/etc/hostname")
+    (others / "Alpha.csv").rename(others / "folder.csv")
+    (others / "good.csv").write_text("id,label\n1,yes\n")
+    (others / os.fsdecode(b"broken\xff.csv")).write_text("id,label\n1,yes\n")
+    assert look(office) == 1
+    assert [row.name for row in submissions(office)] == ["good.csv"]
+    told = {path.name: path.read_text() for path in team.rglob("*.problems.json")}
+    for words in MISPLACED.values():
+        assert any(words in text for text in told.values()), (words, told)
+    assert len(told) == 9
+    assert look(office) == 0
 
 
 @pytest.mark.req("M79", "C25")
