@@ -248,7 +248,7 @@ def blind_week(stage, nora):
     assert "1.0000" not in nora.text
     assert "aqwv" not in nora.text
     stage.rival_submits()
-    assert "Nothing is released yet" in nora.open(f"{HOME}/leaderboard").text
+    assert "The window is still open" in nora.open(f"{HOME}/leaderboard").text
     return run
 
 
