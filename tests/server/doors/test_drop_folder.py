@@ -193,7 +193,7 @@ MISPLACED = {
 }
 
 
-@pytest.mark.req("D-3", "X-30", case="bad")
+@pytest.mark.req("D-3", case="bad")
 def test_a_file_at_the_wrong_place_or_with_a_bad_name_is_told_where_it_belongs_and_stops_nobody(office, others):
     team = others.parents[1]
     for way in MISPLACED:
