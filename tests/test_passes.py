@@ -12,7 +12,6 @@ REPORT = """<testsuites><testsuite>
 </testsuite></testsuites>"""
 
 
-@pytest.mark.req("P-15")
 @pytest.mark.parametrize(
     ("outcome", "line", "code"),
     [

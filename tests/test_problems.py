@@ -2,7 +2,6 @@
 
 from collections import Counter
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -110,7 +109,6 @@ def test_a_place_reads_as_editors_want_it():
     assert moved(problem(), "reference").where == "reference"
 
 
-@pytest.mark.req("X-14")
 @given(st.text())
 @settings(max_examples=100, deadline=None)
 def test_whatever_was_found_is_shown_without_characters_that_act(text):

@@ -44,7 +44,6 @@ def test_the_stages_one_by_one_give_what_the_interface_gives(inputs):
     assert spine.report(task, analysis).title
 
 
-@pytest.mark.req("S-6")
 @pytest.mark.parametrize("workers", [2, 5])
 def test_more_workers_give_the_same_bytes(inputs, workers):
     one, many = (

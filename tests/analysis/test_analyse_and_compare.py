@@ -45,7 +45,6 @@ def test_an_analysis_holds_values_breakdowns_notes_and_a_signature():
     )
 
 
-@pytest.mark.req("S-10")
 def test_units_are_called_independent_only_without_clusters():
     clustered = means(np.arange(30.0), clusters=np.arange(30) // 2)
     assert analyse(scores({"mean": clustered}), Design(), version="1").notes == ()
@@ -84,7 +83,6 @@ def test_without_names_all_shared_metrics_are_compared(systems):
     assert [one.metric for one in found.differences] == ["mean", "cost", "f1"]
 
 
-@pytest.mark.req("S-1")
 def test_romano_wolf_finds_the_same_clear_winners(systems):
     found = compare(systems, ["mean", "f1"], Design(adjustment="romano-wolf"))
     assert found.rankings["mean"].groups[0] == ("A",)

@@ -36,7 +36,6 @@ def test_units_without_a_level_are_counted_in_a_note():
     assert left_out(scores({"mean": one})) == ("kind: not known for 1 of 4 units (unit), left out there",)
 
 
-@pytest.mark.req("S-9")
 def test_a_level_of_items_has_its_own_rows_and_says_how_many_units_carry_it():
     found = breakdowns(scores({"carried": by_genre()}, metrics=(CARRIED,)), Design())["genre"]
     assert found["news"]["carried"].value == pytest.approx(19.5)
@@ -45,7 +44,6 @@ def test_a_level_of_items_has_its_own_rows_and_says_how_many_units_carry_it():
     assert found["talk"]["carried"].parts == {"relevant_units": 15}
 
 
-@pytest.mark.req("S-9")
 def test_a_level_of_items_is_drawn_with_the_weights_of_whole_units():
     one = by_genre()
     part = LevelRows(np.arange(5, 40), np.column_stack([np.sqrt(np.arange(35.0)), np.ones(35)]))

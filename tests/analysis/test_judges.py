@@ -11,7 +11,6 @@ from basanite.analysis.votes import VoteDraws, shares, votes_of
 from basanite.errors import SettingError
 
 
-@pytest.mark.req("C08")
 def test_the_rules_differ_as_their_names_say_and_a_tie_is_not_relevant_unless_set():
     votes = votes_in(FIVE)
     assert panel_of(votes).shares().tolist() == [1, 1, 0, 0, 0]
@@ -21,7 +20,6 @@ def test_the_rules_differ_as_their_names_say_and_a_tie_is_not_relevant_unless_se
     assert np.allclose(panel_of(votes, Combination("raw")).shares(), [1, 2 / 3, 1 / 2, 0, 1 / 4])
 
 
-@pytest.mark.req("C08", "S-18")
 def test_a_combination_names_its_rule_and_tie_rule():
     assert str(Combination(tie="R")) == "majority, a tie is relevant"
     assert str(Combination(rule="dawid_skene")) == "Dawid-Skene, a tie is not relevant"
@@ -46,7 +44,6 @@ def simulated(skills, items=150, seed=3, share=0.4):
     return votes_in(table), truth
 
 
-@pytest.mark.req("S-18")
 def test_dawid_skene_weighs_good_judges_above_a_majority_of_poor_ones():
     votes, truth = simulated([0.97, 0.95, 0.55, 0.55, 0.55])
     right = {
@@ -63,7 +60,6 @@ def test_with_judges_of_equal_skill_it_is_the_majority():
     assert same.mean() > 0.98
 
 
-@pytest.mark.req("S-18")
 def test_every_step_raises_the_posterior_and_restarts_are_reported():
     votes, _ = simulated([0.9, 0.7, 0.6])
     one_coin = np.array([False, False, True])
@@ -81,7 +77,6 @@ def test_every_step_raises_the_posterior_and_restarts_are_reported():
     assert all(restart.settled for restart in fitted.restarts)
 
 
-@pytest.mark.req("S-18")
 def test_a_judge_of_fewer_than_twenty_items_has_one_coin():
     table = np.random.default_rng(2).integers(0, 2, (3, 40)).astype(float)
     table[0, 19:], table[1, 20:] = np.nan, np.nan
@@ -101,7 +96,6 @@ def test_the_fit_is_the_same_every_time_and_never_certain_of_a_judge(table):
     assert ((coins > 0) & (coins < 1)).all()
 
 
-@pytest.mark.req("S-18")
 def test_votes_are_drawn_inside_their_item_whatever_the_size_of_the_blocks():
     votes = votes_in(FIVE)
     draws, again = VoteDraws(votes, seed=7), VoteDraws(votes, seed=7)

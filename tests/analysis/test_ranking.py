@@ -54,7 +54,6 @@ def test_romano_wolf_is_kinder_than_holm_when_tests_go_together():
     assert holm([alone] * 5)[0] == pytest.approx(5 * alone)
 
 
-@pytest.mark.req("S-1")
 def test_romano_wolf_seldom_cries_wolf():
     alarms = 0
     for campaign in range(60):
@@ -65,21 +64,18 @@ def test_romano_wolf_seldom_cries_wolf():
     assert alarms <= 8
 
 
-@pytest.mark.req("S-1")
 def test_tests_have_their_own_draws():
     assert draws_for(Design(draws=50, test_draws=1000), 1) == 10_000
     assert draws_for(Design(), 120) == 12_000
     assert draws_for(Design(test_draws=50_000), 120) == 50_000
 
 
-@pytest.mark.req("S-1")
 def test_a_family_in_which_nothing_could_be_shown_is_refused_with_the_draws_needed():
     with pytest.raises(SettingError, match="set test_draws to 55,000 or more"):
         draws_for(Design(alpha=0.001), 55)
     assert draws_for(Design(alpha=0.001, test_draws=55_000), 55) == 55_000
 
 
-@pytest.mark.req("S-11")
 def test_a_group_ends_only_where_all_above_beat_all_below():
     order = ["a", "b", "c", "d"]
     chain = {("a", "c"), ("a", "d"), ("b", "d")}
@@ -89,13 +85,11 @@ def test_a_group_ends_only_where_all_above_beat_all_below():
     assert groups(order, set()) == (("a", "b", "c", "d"),)
 
 
-@pytest.mark.req("S-11")
 def test_rank_ranges_count_those_shown_better_and_those_shown_worse():
     found = rank_ranges(["a", "b", "c", "d"], {("a", "c"), ("a", "d"), ("b", "d")})
     assert found == {"a": (1, 2), "b": (1, 3), "c": (2, 4), "d": (3, 4)}
 
 
-@pytest.mark.req("S-11")
 def test_a_ranking_names_those_not_shown_worse_than_the_best():
     found = [decided("a", "b", "undecided"), decided("a", "c", "first"), decided("b", "c", "no difference shown")]
     made = ranking(MEAN, {"c": 0.1, "a": 0.9, "b": 0.5}, found)

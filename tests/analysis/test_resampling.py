@@ -47,7 +47,6 @@ def test_every_draw_has_as_many_units_as_there_are():
     assert (drawn >= 0).all()
 
 
-@pytest.mark.req("S-6")
 def test_weights_are_fixed_bytes():
     drawn = weights(7, draws=5, seed=3).astype(np.int8)
     assert hashlib.sha256(drawn.tobytes()).hexdigest() == (
@@ -55,7 +54,6 @@ def test_weights_are_fixed_bytes():
     )
 
 
-@pytest.mark.req("S-6")
 def test_signs_are_fixed_bytes():
     drawn = signs(70, draws=5, seed=3).astype(np.int8)
     assert hashlib.sha256(drawn.tobytes()).hexdigest() == (
@@ -63,14 +61,12 @@ def test_signs_are_fixed_bytes():
     )
 
 
-@pytest.mark.req("S-6")
 def test_indices_are_the_high_part_of_a_product_of_whole_numbers():
     words = np.random.PCG64(5).random_raw(500)
     by_hand = [[(int(word) >> 32) * 37 >> 32 for word in words], [(int(word) % 2**32) * 37 >> 32 for word in words]]
     assert indices(words[None, :], 37).reshape(2, -1).tolist() == by_hand
 
 
-@pytest.mark.req("S-6")
 def test_results_agree_to_ten_digits_on_other_processors_and_thread_counts():
     machines = [("Haswell", "1"), ("Sandybridge", "2"), ("Prescott", "1")]
     found = {_output(OPENBLAS_CORETYPE=core, OPENBLAS_NUM_THREADS=threads) for core, threads in machines}

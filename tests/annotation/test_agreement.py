@@ -57,7 +57,6 @@ SPANS = st.lists(
 PAIRS = st.lists(st.tuples(SPANS, SPANS), min_size=1, max_size=4)
 
 
-@pytest.mark.req("R-15", "S-20")
 @settings(max_examples=80, deadline=None)
 @given(PAIRS)
 def test_f1_of_a_category_is_what_counting_by_hand_gives(config, pairs):
@@ -137,7 +136,6 @@ def values(aligned):
     return [tuple(None if side is None else side.fields.get("value") for side in one.sides) for one in aligned]
 
 
-@pytest.mark.req("R-15", case="good")
 def test_pairs_are_the_best_there_are_together(config):
     spans = [(0, 4), (2, 6), (5, 9)]
     others = [(1, 4), (5, 8), (30, 34)]

@@ -94,7 +94,6 @@ def problems_of(text: str, folder: Path = NFL) -> list[tuple[int | None, str, st
     return [(one.line, one.message, one.fix) for one in read_config(text, folder)[1] if one.severity == "reject"]
 
 
-@pytest.mark.req("R-14", case="good")
 def test_the_language_of_the_design_is_read_as_it_was_proposed():
     config, problems = read_config(SMALL, NFL)
     assert problems == ()
@@ -110,7 +109,6 @@ def test_the_language_of_the_design_is_read_as_it_was_proposed():
     assert config.categories["Score"].single
 
 
-@pytest.mark.req("R-14", case="bad")
 @pytest.mark.parametrize("name", sorted(BAD))
 def test_a_mistake_is_told_with_its_line_and_its_cure(name):
     old, new, line, message, fix = BAD[name]
@@ -121,14 +119,12 @@ def test_a_mistake_is_told_with_its_line_and_its_cure(name):
     assert any(at == line and message in words and fix in cure for at, words, cure in found), found
 
 
-@pytest.mark.req("R-14", case="bad")
 def test_all_mistakes_of_a_file_are_told_at_once():
     text = SMALL.replace("in: Game", "in: Gam").replace("key: s", "key: g").replace("gameWinner", "gameWiner")
     assert [line for line, _, _ in problems_of(text)] == sorted(line for line, _, _ in problems_of(text))
     assert {5, 6, 15} <= {line for line, _, _ in problems_of(text)}
 
 
-@pytest.mark.req("R-14", case="good")
 def test_the_screen_of_the_published_figure_can_be_configured():
     config = nfl_config()
     team = {one.name: one for one in config.parts["Team"]}
@@ -154,7 +150,6 @@ def test_the_example_on_the_page_about_the_language_is_in_order():
     assert config.name == "nfl-small"
 
 
-@pytest.mark.req("R-14", case="good")
 def test_a_quite_different_use_case_needs_a_file_and_no_code():
     config, problems = read_config(PROTESTS / "annotation.yaml")
     assert problems == ()

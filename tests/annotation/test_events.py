@@ -54,7 +54,6 @@ def content(state: State) -> object:
     return state.objects, state.note, state.done, state.undone, state.idle, state.undo, state.redo
 
 
-@pytest.mark.req("R-15", case="good")
 def test_events_come_to_objects_with_fields_words_and_parts():
     state = replay(CONFIG, FIRST)
     assert list(state.objects) == ["g1", "t1", "t1/Score", "r1"]
@@ -64,7 +63,6 @@ def test_events_come_to_objects_with_fields_words_and_parts():
     assert state.undo == ("e6",)
 
 
-@pytest.mark.req("R-15", case="good")
 def test_undo_goes_back_to_nothing_one_step_after_the_other_and_redo_to_the_end():
     log = list(FIRST)
     whole = replay(CONFIG, log)
@@ -93,7 +91,6 @@ def test_events_of_one_group_are_undone_together():
     assert (undone.objects["g1"].mentions, undone.redo, undone.undo) == ({}, ("a1", "a2"), ("e1",))
 
 
-@pytest.mark.req("R-15", case="good")
 def test_undoing_a_removal_brings_back_the_thing_with_all_its_parts():
     log = [*FIRST, event("e7", "remove", object="g1")]
     assert replay(CONFIG, log).objects == {}
@@ -101,7 +98,6 @@ def test_undoing_a_removal_brings_back_the_thing_with_all_its_parts():
     assert back.objects == replay(CONFIG, FIRST).objects
 
 
-@pytest.mark.req("R-15", case="good")
 def test_undoing_the_making_of_a_thing_takes_away_what_was_said_of_it_until_it_is_done_again():
     log = [*FIRST, event("u", "undo", events=["e2"])]
     state = replay(CONFIG, log)
@@ -110,7 +106,6 @@ def test_undoing_the_making_of_a_thing_takes_away_what_was_said_of_it_until_it_i
     assert replay(CONFIG, [*log, event("r", "redo", events=["e2"])]).objects == replay(CONFIG, FIRST).objects
 
 
-@pytest.mark.req("R-15", case="good")
 def test_undoing_what_is_said_of_a_removed_thing_counts_once_the_thing_is_back():
     log = [*FIRST, event("e7", "remove", object="t1"), event("u1", "undo", events=["e4"])]
     assert "t1" not in replay(CONFIG, log).objects
@@ -119,7 +114,6 @@ def test_undoing_what_is_said_of_a_removed_thing_counts_once_the_thing_is_back()
     assert back.objects["t1"].fields == {"name": "NewYorkJets"}
 
 
-@pytest.mark.req("R-15", case="good")
 def test_two_tabs_that_fill_in_the_same_field_of_a_form_mean_the_same_object():
     one = event("a", "set", object=single_id("t1", "Score"), field="value", value="17")
     other = event("b", "span.add", object=single_id("t1", "Score"), field="mention", parts=[[0, 2]])
@@ -128,7 +122,6 @@ def test_two_tabs_that_fill_in_the_same_field_of_a_form_mean_the_same_object():
         assert (score.fields, len(score.mentions["mention"])) == ({"value": "17"}, 1)
 
 
-@pytest.mark.req("R-15", case="good")
 def test_what_another_tab_says_of_a_removed_thing_is_kept_and_counts_after_undo():
     before = [*FIRST, event("gone", "remove", object="t1")]
     late = event("late", "set", object="t1", field="name", value="ChicagoBears")
@@ -139,14 +132,12 @@ def test_what_another_tab_says_of_a_removed_thing_is_kept_and_counts_after_undo(
     assert back.objects["t1"].fields == {"name": "ChicagoBears"}
 
 
-@pytest.mark.req("R-15")
 @FEW
 @given(LOGS)
 def test_replay_is_deterministic_and_never_fails(log):
     assert content(replay(CONFIG, log)) == content(replay(CONFIG, tuple(log)))
 
 
-@pytest.mark.req("R-15")
 @FEW
 @given(LOGS, st.data())
 def test_undo_then_redo_changes_nothing(log, data):
@@ -157,7 +148,6 @@ def test_undo_then_redo_changes_nothing(log, data):
     assert content(replay(CONFIG, again)) == content(before)
 
 
-@pytest.mark.req("R-15")
 @FEW
 @given(LOGS, st.lists(st.integers(0, 24), max_size=10), st.randoms(use_true_random=False))
 def test_events_that_are_sent_again_are_harmless_wherever_they_come(log, again, random):
@@ -169,7 +159,6 @@ def test_events_that_are_sent_again_are_harmless_wherever_they_come(log, again, 
     assert content(replay(CONFIG, longer)) == content(replay(CONFIG, log))
 
 
-@pytest.mark.req("R-15")
 @FEW
 @given(LOGS, st.integers(0, 25))
 def test_receiving_in_two_batches_comes_to_the_same_as_in_one(log, cut):
@@ -231,7 +220,6 @@ BAD = {
 }
 
 
-@pytest.mark.req("R-15", case="bad")
 @pytest.mark.parametrize("name", sorted(BAD))
 def test_a_malformed_event_is_refused_with_its_cure_and_replay_passes_it_over(name):
     bad, words = BAD[name]
@@ -253,7 +241,6 @@ def test_an_event_comes_back_from_what_is_stored():
     assert replay(CONFIG, FIRST).as_dict()["objects"][2]["mentions"] == {"mention": [{"id": "e5", "parts": [[3, 5]]}]}
 
 
-@pytest.mark.req("R-15", case="good")
 def test_spans_may_overlap_and_consist_of_pieces():
     log = [
         GAME,

@@ -90,7 +90,6 @@ def local_or_node(term):
     return str(term).rpartition(".")[2] if isinstance(term, Node) else local(term)
 
 
-@pytest.mark.req("R-14", case="good")
 def test_the_published_example_gives_the_statements_of_the_published_ontology():
     found = said(CONFIG, paper_form())
     game, jets, score = "game-paper-1", "NewYorkJets", "s-game-paper-1-NewYorkJets"
@@ -108,7 +107,6 @@ def test_the_published_example_gives_the_statements_of_the_published_ontology():
     assert len(found) == 19
 
 
-@pytest.mark.req("R-14", case="good")
 def test_things_without_text_are_made_and_never_have_words():
     found = said(CONFIG, paper_form())
     score = "s-game-paper-1-NewYorkJets"
@@ -157,7 +155,6 @@ def named_by_teams(found):
     }
 
 
-@pytest.mark.req("R-14", case="good")
 @pytest.mark.parametrize("part", ["train", "test"])
 def test_annotating_the_corpus_again_by_the_form_gives_the_statements_it_has(part):
     other_words = 0
@@ -173,7 +170,6 @@ def test_annotating_the_corpus_again_by_the_form_gives_the_statements_it_has(par
     assert other_words == {"train": 4, "test": 3}[part]
 
 
-@pytest.mark.req("R-14", case="good")
 def test_the_other_use_case_gives_the_annotations_of_its_package():
     root = ROOT / "examples" / "annotation" / "protests"
     config, _ = read_config(root / "annotation.yaml")
@@ -192,7 +188,6 @@ def test_the_other_use_case_gives_the_annotations_of_its_package():
         assert {a.id for a in found} == {a.id for a in wanted[record.document]}
 
 
-@pytest.mark.req("R-14", case="good")
 @pytest.mark.parametrize("ending", [".ttl", ".rdf", ".nq"])
 def test_what_is_asserted_comes_back_from_rdf_and_from_lines_of_a_package(ending, tmp_path):
     text = document(paper_form().text)
@@ -263,7 +258,6 @@ def test_a_statement_that_two_objects_say_stands_once_with_the_words_of_both():
     assert [place.object for place in one.places] == ["c1", "c2"]
 
 
-@pytest.mark.req("R-14")
 def test_ids_of_clients_and_the_order_of_work_do_not_change_what_is_said():
     blocks = [
         [("fill", "t/Score", {"value": "17"})],

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
 from tests.annotation.corpus import CONFIG, NFL, nfl_config
 
 from basanite.annotation.comparing import differences
@@ -40,7 +39,6 @@ def kinds(changes):
     return [(one.event, one.kind) for one in changes]
 
 
-@pytest.mark.req("R-14", case="good")
 def test_renamed_categories_and_fields_are_carried_over_and_undo_still_works():
     before = replay(OLD, RECORDS[0].events)
     (copy, _), changes = migrate(NEW, RECORDS)
@@ -54,7 +52,6 @@ def test_renamed_categories_and_fields_are_carried_over_and_undo_still_works():
     assert ("a7", "renamed") in kinds(changes)
 
 
-@pytest.mark.req("R-14", case="good")
 def test_old_records_are_not_touched_and_keep_their_version():
     before = [replace(one) for one in RECORDS]
     migrate(NEW, RECORDS)
@@ -62,7 +59,6 @@ def test_old_records_are_not_touched_and_keep_their_version():
     assert [one.version for one in RECORDS] == [2, 1]
 
 
-@pytest.mark.req("R-14", case="good")
 def test_several_versions_are_gone_through_and_what_has_no_place_is_listed():
     (_, copy), changes = migrate(NEW, RECORDS)
     mine = [one for one in changes if one.annotator == "A2"]
@@ -89,7 +85,6 @@ def test_what_is_dropped_on_purpose_is_told_as_dropped_and_no_undo_speaks_of_it(
     assert copy.events[-1].data["events"] == ["e4"]
 
 
-@pytest.mark.req("R-14", case="good")
 def test_what_stood_once_may_stand_more_often_and_the_other_way_round():
     many = small(2, "Date: {in: Game, repeat: '0..', value: date, mention: span}")
     once = (GAME, event("e2", "set", object="g/Date", field="value", value="2005-01-15"))
@@ -123,7 +118,6 @@ def test_records_of_this_version_are_the_same_and_newer_ones_are_left_alone():
     assert [(one.annotator, one.kind) for one in changes] == [("b", "unmapped")]
 
 
-@pytest.mark.req("R-14", case="good")
 def test_a_diff_tells_what_is_renamed_new_and_gone_and_what_would_be_lost():
     forward = {(one.what, one.kind): one for one in differences(OLD, NEW)}
     assert forward["category FinalScore", "renamed"].detail == "Score"
@@ -153,7 +147,6 @@ def test_records_are_written_and_read_back(tmp_path: Path):
     assert read_records(path, Findings()) == RECORDS
 
 
-@pytest.mark.req("R-14", case="bad")
 def test_lines_that_are_no_records_are_told_with_their_numbers(tmp_path: Path):
     path = tmp_path / "r.ndjson"
     path.write_text('{}\n[]\n{"document": "d", "version": true, "events": []}\n{"document": "d", "version": 1}\nx\n')

@@ -24,7 +24,6 @@ def utf16(text: str) -> int:
     return len(text.encode("utf-16-le")) // 2
 
 
-@pytest.mark.req("R-15", case="good")
 @pytest.mark.parametrize("name", sorted(TEXTS))
 def test_every_position_goes_to_the_browser_and_comes_back(name):
     text = TEXTS[name]
@@ -35,7 +34,6 @@ def test_every_position_goes_to_the_browser_and_comes_back(name):
     assert offsets.units == utf16(text)
 
 
-@pytest.mark.req("R-15", case="good")
 @pytest.mark.parametrize("name", sorted(TEXTS))
 def test_the_words_of_a_selection_are_the_same_on_both_sides(name):
     text = TEXTS[name]
@@ -55,7 +53,6 @@ def test_half_a_character_is_never_cut_off():
     assert offsets.parts_from_utf16([(0, 2)]) == ((0, 2),)
 
 
-@pytest.mark.req("R-15")
 @given(st.text(st.characters(codec="utf-8"), max_size=40))
 def test_any_text_is_counted_as_utf_16_counts_it(text):
     offsets = Offsets.of(text)

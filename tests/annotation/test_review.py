@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from tests.annotation.corpus import ROOT, Annotator, by_document, nfl_config, nfl_package
 from tests.annotation.test_events import LOGS
@@ -32,7 +31,6 @@ def places(several):
     return {(place.object, place.field) for place in several}
 
 
-@pytest.mark.req("R-16", case="good")
 def test_overtime_with_four_periods_is_told_at_both_fields_with_its_derivation():
     found = reviewed(paper_form().fill("g/Periods", value="4"))
     (clash,) = found.contradictions
@@ -44,7 +42,6 @@ def test_overtime_with_four_periods_is_told_at_both_fields_with_its_derivation()
     assert "4 <= 4" in clash.lines[-1]
 
 
-@pytest.mark.req("R-16", case="good")
 def test_a_contradiction_goes_away_with_what_caused_it():
     form = paper_form().fill("g/Periods", value="4")
     assert reviewed(form).contradictions
@@ -52,7 +49,6 @@ def test_a_contradiction_goes_away_with_what_caused_it():
     assert not reviewed(paper_form()).contradictions
 
 
-@pytest.mark.req("R-13")
 def test_overtime_alone_leads_to_five_periods_with_the_rule_that_says_so():
     found = reviewed(paper_form())
     (periods,) = [one for one in found.follows if "number of periods" in one.words]
@@ -61,7 +57,6 @@ def test_overtime_alone_leads_to_five_periods_with_the_rule_that_says_so():
     assert any("no statement matches" in line for line in periods.lines)
 
 
-@pytest.mark.req("R-16", case="good")
 def test_a_contradiction_through_derived_statements_is_led_back_to_what_was_marked():
     form = paper_form().fill("j/Score", value="27")
     (clash,) = reviewed(form).contradictions
@@ -69,7 +64,6 @@ def test_a_contradiction_through_derived_statements_is_led_back_to_what_was_mark
     assert {("j/Score", "value"), ("p/Score", "value"), ("p/Status", "value")} <= places(clash.places)
 
 
-@pytest.mark.req("R-16", case="good")
 def test_constraints_of_the_ontology_are_told_in_the_words_of_the_form():
     form = paper_form().fill("j/Status", value="won")
     clashes = {clash.rule: clash for clash in reviewed(form).contradictions}
@@ -86,7 +80,6 @@ def test_one_team_that_wins_and_loses_is_told_at_both_columns():
     assert {("j/Status", "value"), ("p/Status", "value")} <= places(clash.places)
 
 
-@pytest.mark.req("R-16", case="good")
 def test_what_is_missing_is_told_at_its_field():
     form = Form().make("g", "Game").make("t", "Team", "g").fill("t", name="NewYorkJets").mark("t", "the Jets")
     form.make("r", "Event", "t").fill("r", type="TD").mark("r", "two touchdowns")
@@ -114,14 +107,12 @@ def test_a_third_team_and_a_choice_that_is_none_are_told():
     assert gaps["x", "name"].fix == "choose one of the list"
 
 
-@pytest.mark.req("R-16", case="good")
 def test_annotations_of_the_corpus_are_without_contradictions():
     for text, old in by_document(PACKAGE, "train"):
         state = replay(CONFIG, Annotator(old).annotate())
         assert review(CONFIG, REASONER, text, state).contradictions == ()
 
 
-@pytest.mark.req("X-13")
 def test_a_limit_that_is_reached_leaves_the_review_undecided_and_not_in_order():
     tight = replace(REASONER, limits=replace(LIVE, firings=1))
     found = reviewed(paper_form().fill("g/Periods", value="4"), theory=tight)
@@ -135,7 +126,6 @@ def test_a_package_can_be_given_in_place_of_its_reasoner():
     assert reviewed(paper_form(), theory=PACKAGE) == reviewed(paper_form())
 
 
-@pytest.mark.req("R-16", case="good")
 def test_the_other_use_case_is_reviewed_by_its_own_rules():
     root = ROOT / "examples" / "annotation" / "protests"
     config, _ = read_config(root / "annotation.yaml")

@@ -19,7 +19,6 @@ def test_the_examples_are_valid_under_the_schema(path):
     assert [error.message for error in VALIDATOR.iter_errors(yaml.safe_load(path.read_text(encoding="utf-8")))] == []
 
 
-@pytest.mark.req("R-14", case="bad")
 @pytest.mark.parametrize(
     ("old", "new"),
     [

@@ -16,7 +16,6 @@ def words(text, found):
     return [" ".join(text[a:b] for a, b in parts) for parts in found]
 
 
-@pytest.mark.req("R-15", case="good")
 def test_every_occurrence_of_words_is_found():
     text = "The Jets beat the Jets' rivals; jets fly, Jetsons too. Jets!"
     assert occurrences(text, [(4, 8)]) == (((4, 8),), ((18, 22),), ((55, 59),))

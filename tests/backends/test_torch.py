@@ -40,14 +40,12 @@ def values(features, labels, *, precision="float64", **more):
     return {name: item.value for name, item in found.items()}
 
 
-@pytest.mark.req("F-6")
 @pytest.mark.parametrize("shape", list(SHAPES))
 def test_torch_on_the_cpu_agrees_with_numpy_to_1e_9(shape):
     features, labels = case(shape)
     assert values(features, labels, backend=backend()) == pytest.approx(values(features, labels), rel=1e-9)
 
 
-@pytest.mark.req("F-6")
 @pytest.mark.parametrize("shape", list(SHAPES))
 def test_torch_in_float32_agrees_to_1e_5_and_dunn_exactly(shape):
     features, labels = case(shape)
@@ -58,14 +56,12 @@ def test_torch_in_float32_agrees_to_1e_5_and_dunn_exactly(shape):
     assert found["dunn"] == pytest.approx(expected["dunn"], rel=1e-12)
 
 
-@pytest.mark.req("F-6")
 def test_figures_that_never_leave_the_device_as_matrices_are_the_same():
     features, labels = case("few")
     found = backend().linear_values(features, Classes.of(labels))
     assert found == pytest.approx({name: values(features, labels)[name] for name in LINEAR}, rel=1e-9)
 
 
-@pytest.mark.req("F-6", "F-11")
 def test_zero_rows_are_counted_and_bad_numbers_named_by_row():
     features, labels = case("few")
     features[[3, 40]] = 0
@@ -76,7 +72,6 @@ def test_zero_rows_are_counted_and_bad_numbers_named_by_row():
             measured(features, Classes.of(labels))
 
 
-@pytest.mark.req("F-6")
 def test_tensors_and_integers_are_taken_as_they_are():
     features, labels = case("few")
     whole = (features * 100).astype(np.int32)
@@ -87,7 +82,6 @@ def test_tensors_and_integers_are_taken_as_they_are():
     assert found.unit == pytest.approx(measure(features, labels, names=["rs"]).sums.unit)
 
 
-@pytest.mark.req("F-6")
 def test_duplicates_across_classes_give_dunn_0():
     features, labels = case("few")
     features[labels == 1] = features[labels == 0][0]
@@ -95,7 +89,6 @@ def test_duplicates_across_classes_give_dunn_0():
         assert values(features, labels, precision=precision, backend=backend())["dunn"] == 0
 
 
-@pytest.mark.req("F-6")
 @pytest.mark.parametrize("scale", [1e-30, 1e30])
 def test_the_scale_of_all_features_changes_no_value(scale):
     features, labels = case("few")

@@ -21,8 +21,6 @@ CAMPAIGNS = 250
 CHANCE = 1e-3
 """How rarely a share that meets the goal may fail here: the seeds are fixed, so this is about other machines."""
 
-pytestmark = pytest.mark.req("S-23")
-
 
 @pytest.fixture(scope="module")
 def simulation():

@@ -14,8 +14,6 @@ from basanite.cli.options import console
 ESCAPE = "\x1b["
 SCORE = ("score", "clir", "--reference", "key", "--submission", "Alpha.tgz", "--draws", "20", "--metric", "aqwv")
 
-pytestmark = pytest.mark.req("P-3")
-
 
 class Terminal(io.StringIO):
     """Something that people look at."""
@@ -50,6 +48,7 @@ def test_a_line_is_only_written_over_on_a_terminal_that_can():
     assert not drawable(io.StringIO(), {"FORCE_COLOR": "1"})
 
 
+@pytest.mark.req("P-3")
 @pytest.mark.parametrize(
     ("environment", "shown"),
     [({}, False), ({"FORCE_COLOR": "1"}, True), ({"FORCE_COLOR": "1", "NO_COLOR": "1"}, False)],
@@ -61,6 +60,7 @@ def test_tables_and_mistakes_of_a_command_are_coloured_alike(environment, shown)
     assert (mistake.code, ESCAPE in mistake.stderr) == (2, shown)
 
 
+@pytest.mark.req("P-3")
 def test_json_is_never_coloured():
     assert ESCAPE not in process(*SCORE, "--json", cwd=EXAMPLE, FORCE_COLOR="1", NO_COLOR="").stdout
 

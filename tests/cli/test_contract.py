@@ -49,7 +49,6 @@ def unpacked(tmp_path_factory):
     return folder
 
 
-@pytest.mark.req("P-20")
 def test_golden_scores_have_the_keys_of_the_contract_and_the_values_of_an_independent_program(unpacked):
     result, program = golden("score"), oracle()
     wanted = program.plain(program.values(program.read(unpacked / "Alpha"), Fraction(20)))
@@ -60,7 +59,6 @@ def test_golden_scores_have_the_keys_of_the_contract_and_the_values_of_an_indepe
         assert result["values"][name]["value"] == pytest.approx(wanted[name], rel=1e-9), name
 
 
-@pytest.mark.req("P-20")
 def test_golden_breakdowns_have_the_values_of_an_independent_program(unpacked):
     result, program = golden("score-breakdowns"), oracle()
     pairs = program.read(unpacked / "Beta")
@@ -74,7 +72,6 @@ def test_golden_breakdowns_have_the_values_of_an_independent_program(unpacked):
             assert found == (None if expected is None else pytest.approx(expected, rel=1e-9)), (factor, level)
 
 
-@pytest.mark.req("P-20")
 def test_golden_comparisons_have_the_keys_of_the_contract_and_true_differences(unpacked):
     result, program = golden("compare"), oracle()
     values = [program.values(program.read(unpacked / name), Fraction(20)) for name in ("Alpha", "Beta")]
@@ -88,7 +85,6 @@ def test_golden_comparisons_have_the_keys_of_the_contract_and_true_differences(u
         assert pair["p"] <= pair["p_adjusted"] <= 1
 
 
-@pytest.mark.req("P-20")
 @pytest.mark.parametrize("name", ["validate-broken", "validate-broken-lists", "score-invalid", "convert-run-problems"])
 def test_golden_problems_have_the_keys_of_the_contract_and_exact_counts(name):
     result = golden(name)

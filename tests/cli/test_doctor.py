@@ -21,7 +21,6 @@ def test_the_doctor_tells_whether_scoring_runs_in_a_box(tmp_path):
     assert ("in a box" in box["words"]) == running.capability().possible
 
 
-@pytest.mark.req("X-8")
 @pytest.mark.parametrize(
     ("box", "words"), [("required", "sealed references are not scored"), ("best", "a limited child without network")]
 )
@@ -56,7 +55,6 @@ def test_where_no_season_lies_the_doctor_tells_what_is_installed_and_makes_nothi
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.req("P-2")
 def test_an_extra_that_is_missing_is_told_with_what_it_is_for_and_how_to_get_it(monkeypatch):
     monkeypatch.setattr(installation.metadata, "requires", lambda name: ["no-such-package>=1; extra == 'reading'"])
     (found,) = [one for one in installation.installation() if one.name == "extra reading"]
@@ -69,7 +67,6 @@ def test_a_season_whose_folder_is_named_is_examined_even_if_it_is_not_there_yet(
     assert {"basanite", "extra server", "settings", "database", "workers"} <= found
 
 
-@pytest.mark.req("P-2")
 @pytest.mark.parametrize("extra", installation.EXTRAS)
 def test_every_extra_that_the_doctor_names_is_one_that_can_be_installed(extra):
     assert list(installation.packages(extra)) != []

@@ -42,8 +42,6 @@ FRACTION = re.compile(r"-?[0-9]+(\.[0-9]+(e[+-]?[0-9]+)?|e[+-]?[0-9]+)")
 CASES = sorted(path.parent for path in GOLDEN.glob("*/command"))
 NUMBERS = [case for case in CASES if any(case.glob("stdout*.json"))]
 
-pytestmark = pytest.mark.req("P-20")
-
 
 def close(found: float, wanted: float) -> bool:
     """Whether two numbers of ten significant digits differ by one in the last at most."""
@@ -107,11 +105,13 @@ def folder(tmp_path):
     return tmp_path / "clir"
 
 
+@pytest.mark.req("P-20")
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_a_command_prints_what_its_golden_files_say(case, folder):
     assert outcome(case, folder, process) == []
 
 
+@pytest.mark.req("P-20")
 @pytest.mark.req("S-6")
 @pytest.mark.parametrize("case", NUMBERS, ids=lambda case: case.name)
 def test_a_command_prints_the_same_on_another_kind_of_processor(case, folder):

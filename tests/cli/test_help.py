@@ -148,7 +148,6 @@ runpy.run_module("basanite", run_name="__main__")
 """
 
 
-@pytest.mark.req("P-2")
 @pytest.mark.parametrize("command", ["validate", "score"])
 def test_the_offline_tool_works_where_no_extra_is_installed(command):
     words = [command, "clir", "--reference", "key", "--submission", "Alpha.tgz", "--json"]

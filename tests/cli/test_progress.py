@@ -9,8 +9,6 @@ import pytest
 
 from basanite.cli.progress import SECONDS_BEFORE_PROGRESS, SECONDS_BETWEEN_LINES, Bar, Counted, Progress
 
-pytestmark = pytest.mark.req("P-3")
-
 
 class Terminal(io.StringIO):
     """Something that people look at."""

@@ -24,7 +24,6 @@ def test_a_scheduler_on_this_machine_needs_no_certificates(address):
     assert not Cluster.of(address).encrypted
 
 
-@pytest.mark.req("X-15", "P-16")
 @pytest.mark.parametrize(
     "address", ["10.0.0.5:8786", "tcp://10.0.0.5:8786", "tcp://0.0.0.0:8786", "tcp://127.0.0.1.example.org:8786"]
 )
@@ -42,7 +41,6 @@ def test_what_is_no_address_is_told_with_how_to_write_one(address):
         Cluster.of(address)
 
 
-@pytest.mark.req("X-15")
 def test_tls_needs_three_files_and_a_key_that_others_cannot_read(certificates):
     assert Cluster.of("tls://10.0.0.5:8786", certificates).encrypted
     with pytest.raises(ClusterError, match="needs certificates"):
@@ -81,7 +79,6 @@ def test_without_a_cluster_nothing_of_dask_is_imported():
     assert done.returncode == 0, done.stderr.decode()
 
 
-@pytest.mark.req("X-15")
 def test_what_holds_keys_and_references_has_no_way_to_a_cluster():
     command = "from importlinter.cli import lint_imports_command; lint_imports_command()"
     words = ["--contract", "cluster", "--no-cache", "--no-logo"]

@@ -75,7 +75,6 @@ def test_every_measuring_command_prints_the_same_bytes(cluster, name):
     assert together.stdout == alone.stdout
 
 
-@pytest.mark.req("P-16")
 @pytest.mark.parametrize("method", ["percentile", "bca"])
 def test_draws_of_a_metric_that_is_no_function_of_sums_are_the_same_to_the_last_digit(cluster, method):
     draws = 5000 if method == "bca" else 1000
@@ -119,7 +118,6 @@ def alone(tmp_path_factory):
     return run_plan(ready(written(folder, HEAD + DIGITS + ALPHA)), folder / "result")
 
 
-@pytest.mark.req("P-16")
 def test_a_plan_gives_the_same_folder_and_leaves_nothing_else_in_it(cluster, alone, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # workers stand elsewhere: a relative path must reach them whole
     written(tmp_path, HEAD + DIGITS + ALPHA)
@@ -128,7 +126,6 @@ def test_a_plan_gives_the_same_folder_and_leaves_nothing_else_in_it(cluster, alo
     assert not list(tmp_path.rglob(".cluster-*"))
 
 
-@pytest.mark.req("P-16")
 def test_extras_of_an_analysis_are_the_same(cluster, alone, tmp_path):
     evaluation, options = ready(alone.path.parent / "plan.toml"), Options.of(alone, 100, 0)
     copies = [ResultFolder(Path(shutil.copytree(alone.path, tmp_path / name))) for name in ("far", "near")]
@@ -138,7 +135,6 @@ def test_extras_of_an_analysis_are_the_same(cluster, alone, tmp_path):
     assert len(content(copies[0].path)) > len(content(alone.path))
 
 
-@pytest.mark.req("P-16")
 def test_a_worker_killed_in_the_middle_costs_no_result(cluster, processes):
     with connected(cluster) as executor:
         found = executor.map(slow_square, range(30))
@@ -148,7 +144,6 @@ def test_a_worker_killed_in_the_middle_costs_no_result(cluster, processes):
     processes.add()
 
 
-@pytest.mark.req("P-16")
 def test_a_plan_whose_worker_is_killed_ends_with_the_same_folder(cluster, processes, alone, tmp_path):
     class Killer:
         ended = 0

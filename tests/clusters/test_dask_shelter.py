@@ -31,14 +31,12 @@ def encrypted(tmp_path_factory, folder):
         yield started
 
 
-@pytest.mark.req("X-15", "P-16")
 def test_with_certificates_of_one_signer_the_cluster_works(encrypted, folder):
     assert encrypted.address.startswith("tls://")
     with connected(Cluster.of(encrypted.address, folder)) as executor:
         assert list(executor.map(slow, range(3))) == [0, 1, 2]
 
 
-@pytest.mark.req("X-15")
 def test_a_certificate_of_another_signer_is_shown_the_door(encrypted, tmp_path, monkeypatch):
     monkeypatch.setattr(clusters, "CONNECT_SECONDS", 2)
     stranger = write_certificates(tmp_path / "stranger")
@@ -46,7 +44,6 @@ def test_a_certificate_of_another_signer_is_shown_the_door(encrypted, tmp_path, 
         pass
 
 
-@pytest.mark.req("X-15")
 def test_a_scheduler_here_that_listens_to_everybody_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(clusters, "WORKER_SECONDS", 1)
     with dask_cluster(tmp_path, workers=0, host="0.0.0.0") as started:

@@ -50,7 +50,6 @@ def ended(folder):
     return all(one.ended for one in parts.progress(folder))
 
 
-@pytest.mark.req("P-1")
 def test_every_part_is_made_once_and_what_is_ready_is_not_made_again(tmp_path):
     parts.write(tmp_path, Progress(KEYS[0], "ready"))
     for _ in range(2):
@@ -59,7 +58,6 @@ def test_every_part_is_made_once_and_what_is_ready_is_not_made_again(tmp_path):
     assert (tmp_path / "made").read_text().split() == list(KEYS[1:])
 
 
-@pytest.mark.req("P-1")
 def test_a_part_that_fails_says_why_and_the_others_are_made_all_the_same(tmp_path):
     with making.beside(tmp_path, command(FAILS)):
         until(lambda: ended(tmp_path))
@@ -144,7 +142,6 @@ def test_a_failure_is_told_on_the_terminal_and_not_everything_is_ready(tmp_path,
 
 @pytest.mark.slow
 @pytest.mark.timeout(1200)
-@pytest.mark.req("P-1", "P-17")
 def test_the_harness_run_ends_in_a_page_and_in_slides_and_the_representations_in_two_pages(tmp_path):
     from pptx import Presentation
 

@@ -34,7 +34,6 @@ def test_it_has_a_database_a_store_the_server_two_workers_and_a_proxy_that_is_as
     assert services["proxy"]["profiles"] == ["proxy"]
 
 
-@pytest.mark.req("P-15")
 @pytest.mark.parametrize("name", ["web", "worker"])
 def test_what_it_sets_are_settings_of_the_server_for_postgresql_and_object_storage(
     services, name, monkeypatch, tmp_path

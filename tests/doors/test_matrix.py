@@ -80,7 +80,6 @@ def at_home():
     return values
 
 
-@pytest.mark.req("D-2")
 def test_every_registered_task_is_in_the_matrix():
     assert sorted(BY_TASK) == sorted(registry.names("tasks"))
 

@@ -123,7 +123,6 @@ class Counted:
         return self.features[rows]
 
 
-@pytest.mark.req("F-19")
 def test_a_callback_records_the_linear_measures_of_each_epoch(tmp_path):
     curve = EpochCurve(name="my training")
     sets = [clouds(1, spread=spread) for spread in (0.6, 0.3, 0.1)]
@@ -141,7 +140,6 @@ def test_a_callback_records_the_linear_measures_of_each_epoch(tmp_path):
     assert [one["ferm1"] for one in stored["values"]] == pytest.approx(curve.column("ferm1"), rel=1e-9)
 
 
-@pytest.mark.req("F-19")
 def test_a_torch_model_is_followed_while_it_learns(pictures):
     torch.manual_seed(1)
     model = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(64, 8), torch.nn.ReLU(), torch.nn.Linear(8, 2))

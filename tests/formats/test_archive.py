@@ -26,7 +26,6 @@ def packed(tmp_path, files, *, name="System1.tgz", form=tarfile.GNU_FORMAT, mode
 # Good sources
 
 
-@pytest.mark.req("M53", case="good")
 @pytest.mark.parametrize("form", [tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT, tarfile.PAX_FORMAT])
 def test_each_common_kind_of_tar_gives_its_files_in_order(tmp_path, form):
     files = {f"query{number:05}.tsv": ROWS * (number * 997) for number in (3, 1, 2, 0)}
@@ -35,14 +34,12 @@ def test_each_common_kind_of_tar_gives_its_files_in_order(tmp_path, form):
     assert (findings.problems, source.kind, source.name, source.complete) == ([], "archive", "System1.tgz", True)
 
 
-@pytest.mark.req("M53", case="good")
 def test_a_name_too_long_for_a_header_is_read_whole(tmp_path):
     name = "query" + "0" * 200 + ".tsv"
     for form in (tarfile.GNU_FORMAT, tarfile.PAX_FORMAT):
         assert read(packed(tmp_path, {name: ROWS}, form=form))[0] == {name: ROWS}
 
 
-@pytest.mark.req("M54", case="good")
 def test_members_that_start_with_dot_slash_are_accepted_and_so_is_the_entry_of_the_folder(tmp_path):
     data = tgz(header(b"./", kind=b"5"), entry(b"./query1.tsv", ROWS), entry(b"query2.tsv", ROWS))
     members, findings, _ = read(put(tmp_path, data))
@@ -110,7 +107,6 @@ def test_the_caller_may_hash_elsewhere_and_a_second_pass_starts_afresh(tmp_path)
 # Folders
 
 
-@pytest.mark.req("M54", case="bad")
 @pytest.mark.parametrize("kind", ["link to a file", "link to a folder", "dangling link", "named pipe"])
 def test_links_and_pipes_in_a_folder_are_refused_and_not_followed(tmp_path, kind):
     secret = filled(tmp_path / "secret", {"key.tsv": ROWS})
@@ -125,7 +121,6 @@ def test_links_and_pipes_in_a_folder_are_refused_and_not_followed(tmp_path, kind
     assert ("symbolic link" in findings.problems[0].message) == ("link" in kind)
 
 
-@pytest.mark.req("M54", "M85", case="bad")
 def test_a_folder_is_held_to_the_same_limits(tmp_path):
     large = filled(tmp_path / "large", {"query1.tsv": bytes(4097)})
     many = filled(tmp_path / "many", {f"q{number}": b"" for number in range(51)})
@@ -137,7 +132,6 @@ def test_a_folder_is_held_to_the_same_limits(tmp_path):
         assert (members, rules(findings)) == ({}, [rule])
 
 
-@pytest.mark.req("M53", case="bad")
 def test_an_empty_folder_is_refused(tmp_path):
     assert rules(read(tmp_path)[1]) == ["M53"]
 
@@ -159,7 +153,6 @@ def test_a_source_that_vanishes_between_two_looks_is_an_error_too(tmp_path):
 # Names of archives
 
 
-@pytest.mark.req("M55", case="good")
 @pytest.mark.parametrize(
     "name", ["SystemA1.tgz", "7.tgz", "NIST_CLIR-primary-unconstrained-QUERY1-A_BASE-1A-DEV_20180101_120000.tgz"]
 )
@@ -167,7 +160,6 @@ def test_a_label_of_letters_and_digits_is_a_good_name_and_so_is_a_full_one(name)
     assert check_archive_name(name) is None
 
 
-@pytest.mark.req("M55", case="bad")
 @pytest.mark.parametrize(
     "name",
     ["System A.tgz", "System-1.tgz", "a_b.tgz", ".tgz", "A.tar.gz", "A.TGZ", "é.tgz", "A.tgz\n", "A.tgz.exe", "٣.tgz"],
@@ -178,7 +170,6 @@ def test_any_other_name_is_a_problem_of_the_severity_asked_for(name):
     assert check_archive_name(name, severity="reject").severity == "reject"
 
 
-@pytest.mark.req("M56", case="bad")
 def test_a_full_name_gives_one_problem_that_names_every_part_that_is_off():
     problem = check_archive_name("NIST_CLIR-primary-unconstrained-QUERY1-A_BASE-1X1-DEVEL_20180101_120000.tgz")
     assert (problem.rule, problem.severity) == ("M56", "warn")

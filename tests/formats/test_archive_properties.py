@@ -7,7 +7,6 @@ import tarfile
 import tempfile
 from pathlib import Path
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.formats.forged import END, entry, header, pax, tgz
@@ -67,7 +66,6 @@ def by_tarfile(tar):
         return [(posixpath.normpath(info.name), opened.extractfile(info).read()) for info in opened if info.isfile()]
 
 
-@pytest.mark.req("M53", "M54", case="good")
 @UNHURRIED
 @given(FILES, FORMS, st.integers(1, 9))
 def test_a_good_archive_is_read_as_the_standard_library_reads_it(files, form, level):
@@ -79,7 +77,6 @@ def test_a_good_archive_is_read_as_the_standard_library_reads_it(files, form, le
     assert members == by_tarfile(tar) == list(files.items())
 
 
-@pytest.mark.req("M85", case="bad")
 @UNHURRIED
 @given(st.binary(max_size=3000), st.sampled_from([b"", b"\x1f\x8b", GOOD[:10], GOOD[:40]]))
 def test_random_bytes_are_refused_and_raise_nothing(data, start):
@@ -87,14 +84,12 @@ def test_random_bytes_are_refused_and_raise_nothing(data, start):
     assert (members, findings.valid) == ([], False)
 
 
-@pytest.mark.req("M53", case="bad")
 @UNHURRIED
 @given(st.integers(0, len(GOOD) - 1))
 def test_an_archive_cut_anywhere_is_refused(length):
     assert not taken(GOOD[:length])[1].valid
 
 
-@pytest.mark.req("X-8", case="bad")
 @UNHURRIED
 @given(st.binary(min_size=1, max_size=600), st.booleans())
 def test_whatever_is_put_behind_an_archive_is_refused(data, inside):

@@ -33,7 +33,6 @@ SAME = {
 }
 
 
-@pytest.mark.req("T-4")
 @pytest.mark.parametrize("caption", SAME)
 def test_words_are_those_of_the_coco_tool(caption):
     assert list(coco_words(caption)) == SAME[caption].split()

@@ -32,7 +32,6 @@ def said(findings):
     return [problem.message for problem in findings]
 
 
-@pytest.mark.req("T-4", case="good")
 def test_annotations_are_gathered_by_image_in_the_order_of_the_file(tmp_path):
     listed = [(7, "a cat"), ("b.jpg", "two dogs"), (7, ""), (7, "a cat")]
     value = {"annotations": [{"id": at, "image_id": image, "caption": text} for at, (image, text) in enumerate(listed)]}
@@ -48,7 +47,6 @@ def test_results_have_one_caption_for_each_image_and_a_byte_order_mark_does_no_h
     assert (items.ids, items.content) == (("1",), ("café",))
 
 
-@pytest.mark.req("T-4", case="bad")
 def test_every_mistake_in_results_is_told_with_its_line(tmp_path):
     lines = [
         '[{"image_id": 1, "caption": "a"},',

@@ -56,7 +56,6 @@ def test_readings_that_cannot_be_understood_are_refused(text):
     assert error.value.fix
 
 
-@pytest.mark.req("M92")
 def test_speech_marked_as_background_is_left_out_of_a_text():
     assert without_background("a <background>b c</background> d <Background>e</BACKGROUND>").split() == ["a", "d"]
     assert as_said("a <noise> b").plain == "a <noise> b"
@@ -78,7 +77,6 @@ def test_segments_have_recording_channel_speaker_times_labels_and_words(tmp_path
     assert items.lines == [4, 3]
 
 
-@pytest.mark.req("M92")
 @pytest.mark.parametrize(
     "line",
     [

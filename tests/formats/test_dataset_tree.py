@@ -60,7 +60,6 @@ def found(root: Path) -> list[tuple[str, str]]:
     return [(problem.place(), problem.message) for problem in findings]
 
 
-@pytest.mark.req("M81")
 def test_the_tree_of_the_plan_is_read_whole(tmp_path):
     findings = Findings()
     data = read_tree(tree(tmp_path), findings)
@@ -80,13 +79,11 @@ def test_factors_of_documents_can_be_broken_down_by(tmp_path):
     assert list(table.column("genre", [SPEECH, TEXT, "other"])) == ["CS", "NT", ""]
 
 
-@pytest.mark.req("C43")
 @pytest.mark.parametrize("name", ["IARPA_MATERIAL_BASE-1A", "IARPA_MATERIAL-BASE-1A", "IARPA_MATERIAL_BASE-1A_v1.0"])
 def test_both_spellings_of_a_folder_are_taken(tmp_path, name):
     assert found(tree(tmp_path, name=name)) == []
 
 
-@pytest.mark.req("C43")
 def test_both_spellings_of_an_optional_period_are_one(tmp_path):
     assert tree_name("IARPA_MATERIAL-OPTION2-3S") == tree_name("IARPA_MATERIAL_OP2-3S")
     root = tmp_path / "IARPA_MATERIAL-OPTION2-3S"
@@ -106,7 +103,6 @@ def test_lists_may_lie_inside_packs_and_a_pack_may_be_read_alone(tmp_path):
     assert found(root / "ANALYSIS1") == []
 
 
-@pytest.mark.req("M81")
 @pytest.mark.parametrize(
     ("path", "data", "place", "message"),
     [
@@ -158,7 +154,6 @@ def test_each_thing_that_is_wrong_is_found_at_its_place(tmp_path, path, data, pl
     assert [place for place, words in problems if message in words] == [place], problems
 
 
-@pytest.mark.req("M81")
 def test_a_missing_file_is_missed_by_every_list(tmp_path):
     root = tree(tmp_path)
     (root / "ANALYSIS1/text/src" / f"{TEXT}.txt").unlink()
@@ -167,7 +162,6 @@ def test_a_missing_file_is_missed_by_every_list(tmp_path):
         assert words in messages
 
 
-@pytest.mark.req("M81")
 @pytest.mark.parametrize(
     ("line", "message"),
     [
@@ -186,14 +180,12 @@ def test_the_list_of_files_tells_the_truth(tmp_path, line, message):
     assert [(where, message in words) for where, words in found(root)] == [(place, True)]
 
 
-@pytest.mark.req("M81")
 def test_a_file_that_is_not_listed_is_found(tmp_path):
     root = tree(tmp_path)
     put(root / "more.txt", b"x")
     assert found(root) == [("file.tbl", "this file is not listed")]
 
 
-@pytest.mark.req("M81")
 def test_translations_in_a_pack_that_is_tested_on_are_a_leak(tmp_path):
     root = tree(tmp_path, pack="EVAL1")
     assert found(root) == []
@@ -263,7 +255,6 @@ def test_headers_that_do_not_hold_are_told(data, wrong):
 # Build packs
 
 
-@pytest.mark.req("M90")
 def test_a_build_pack_is_counted(tmp_path):
     findings = Findings()
     pack = read_build_pack(write_build_pack(BuildSpec(conversations=3, pairs=7), tmp_path), findings)
@@ -285,7 +276,6 @@ def build_problems(root: Path) -> list[str]:
     return [f"{problem.place()}: {problem.message}" for problem in findings]
 
 
-@pytest.mark.req("M90")
 @pytest.mark.parametrize(
     ("path", "data", "place", "message"),
     [
@@ -310,7 +300,6 @@ def test_what_is_wrong_in_a_build_pack_is_found(tmp_path, path, data, place, mes
     assert any(words.startswith(f"{place}: ") and message in words for words in build_problems(root))
 
 
-@pytest.mark.req("M90")
 def test_a_build_pack_without_its_parts_is_refused(tmp_path):
     (tmp_path / "IARPA_MATERIAL_BASE-1A-BUILD_v1.0").mkdir()
     root = tmp_path / "IARPA_MATERIAL_BASE-1A-BUILD_v1.0"

@@ -101,7 +101,6 @@ def _rearranged(lines, names):
     )
 
 
-@pytest.mark.req("M26", "M27", "M28", "M29", "M36", case="good")
 @given(files())
 @settings(max_examples=60, deadline=None)
 def test_a_file_without_fault_is_read_at_once_whatever_the_order_of_its_lines(case):
@@ -187,7 +186,6 @@ def test_scraps_are_doubted_and_never_crash(data, names):
         exact(data, documents, fields)
 
 
-@pytest.mark.req("M29", case="good")
 def test_every_confidence_that_may_be_written_is_read_exactly():
     numbers = range(100_000)
     documents = Documents([b"%05d" % number for number in numbers])
@@ -195,7 +193,6 @@ def test_every_confidence_that_may_be_written_is_read_exactly():
     assert np.array_equal(read_answers(data, documents).score, np.arange(100_000))
 
 
-@pytest.mark.req("M29", case="good")
 @pytest.mark.parametrize(
     ("text", "score"),
     [("0.5", 50_000), ("0.54321", 54_321), ("1.0", 100_000), ("1.00000", 100_000), ("0.0", 0), ("0.00001", 1)],
@@ -214,7 +211,6 @@ def last_line_bad(line):
     return read_answers(b"doc0\tY\t0.12345\n" + line, Documents([b"doc0", b"doc1"])) is None
 
 
-@pytest.mark.req("M29", case="bad")
 def test_no_byte_can_stand_for_a_digit_or_for_the_point():
     for place in range(7):
         for byte in set(range(256)) - set(b"0123456789"):
@@ -224,14 +220,12 @@ def test_no_byte_can_stand_for_a_digit_or_for_the_point():
                 assert last_line_bad(b"doc1\tY\t" + bytes(cell) + b"\n"), bytes(cell)
 
 
-@pytest.mark.req("M28", case="bad")
 def test_no_byte_but_the_two_letters_is_a_decision():
     for byte in set(range(256)) - set(b"YN"):
         assert last_line_bad(b"doc1\t" + bytes([byte]) + b"\t0.5\n")
         assert read_key(b"doc0\tY\ndoc1\t" + bytes([byte]) + b"\n", Documents([b"doc0", b"doc1"])) is None
 
 
-@pytest.mark.req("M21", case="bad")
 @pytest.mark.parametrize("place", [4, 6])
 def test_no_byte_but_the_tab_parts_two_fields(place):
     for byte in set(range(256)) - {9}:

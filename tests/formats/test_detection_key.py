@@ -20,7 +20,6 @@ def opened(path, pattern=PATTERN):
     return read_key_set(open_source(path, where="reference"), pattern, findings), findings
 
 
-@pytest.mark.req("M36", case="good")
 def test_a_key_knows_its_documents_its_queries_and_the_truth(tmp_path):
     key, findings = opened(written(tmp_path / "key", key_files(RELEVANT)))
     assert findings.counts == {}
@@ -30,7 +29,6 @@ def test_a_key_knows_its_documents_its_queries_and_the_truth(tmp_path):
     assert [key.relevant(query).tolist() for query in key.queries] == [[bool(x) for x in row] for row in RELEVANT]
 
 
-@pytest.mark.req("M36", "M80", case="good")
 def test_a_key_is_the_same_as_folder_and_as_archive_in_any_order_of_files_and_lines(tmp_path):
     files = key_files(RELEVANT)
     turned = {name: b"\n".join(reversed(files[name].split(b"\n")[:-1])) + b"\n" for name in reversed(files)}
@@ -57,7 +55,6 @@ BAD = {
 }
 
 
-@pytest.mark.req("M36", "M01", case="bad")
 @pytest.mark.parametrize("place", [0, 1, 2], ids=["first file", "second file", "last file"])
 @pytest.mark.parametrize(("old", "new", "rule"), BAD.values(), ids=BAD.keys())
 def test_a_bad_key_is_refused_whichever_file_is_bad(tmp_path, old, new, rule, place):
@@ -71,7 +68,6 @@ def test_a_bad_key_is_refused_whichever_file_is_bad(tmp_path, old, new, rule, pl
     assert all(problem.fix for problem in findings)
 
 
-@pytest.mark.req("M36", case="bad")
 def test_a_byte_order_mark_a_stray_file_and_an_empty_folder_are_refused(tmp_path):
     marked = {name: b"\xef\xbb\xbf" + data for name, data in key_files(RELEVANT).items()}
     assert opened(written(tmp_path / "marked", marked))[0] is None
@@ -85,7 +81,6 @@ def test_a_byte_order_mark_a_stray_file_and_an_empty_folder_are_refused(tmp_path
     assert opened(written(tmp_path / "nameless", {".tsv": b"x\tY\n"}))[0] is None
 
 
-@pytest.mark.req("M36", "M21", case="bad")
 def test_no_pattern_however_wide_lets_in_names_that_are_not_text(tmp_path):
     files = {"query00001.tsv": b"doc1\tY\ndoc\xff\tN\n"}
     key, findings = opened(written(tmp_path / "key", files), re.compile(r".+"))
@@ -95,7 +90,6 @@ def test_no_pattern_however_wide_lets_in_names_that_are_not_text(tmp_path):
     assert opened(written(tmp_path / "marked", marked), re.compile(r".+"))[0] is None
 
 
-@pytest.mark.req("M36", case="bad")
 def test_a_broken_archive_is_no_key(tmp_path):
     whole = packed(tmp_path / "whole.tgz", key_files(RELEVANT)).read_bytes()
     (tmp_path / "cut.tgz").write_bytes(whole[: len(whole) // 2])
@@ -111,7 +105,6 @@ def lists(tmp_path, documents_text, queries_text):
     return key_from_lists(tmp_path / "documents.txt", tmp_path / "queries.tsv", PATTERN, findings), findings
 
 
-@pytest.mark.req("M94")
 @pytest.mark.parametrize("header", [("", ""), ("document\tgenre\n", "query_id\tstring\tdomain\n"), ("DocID\n", "id\n")])
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_lists_say_which_documents_and_queries_there_are(tmp_path, header, end):
@@ -121,7 +114,6 @@ def test_lists_say_which_documents_and_queries_there_are(tmp_path, header, end):
     assert (key.documents.texts(), key.queries, key.known) == (tuple(NAMES), queries(2), False)
 
 
-@pytest.mark.req("M94")
 @pytest.mark.parametrize(
     ("documents_text", "queries_text", "rule", "line"),
     [

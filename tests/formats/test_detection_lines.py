@@ -38,7 +38,6 @@ def line_2(text):
     return [GOOD[0], text, *GOOD[2:]]
 
 
-@pytest.mark.req("M21", "M22", "M23", "M24", "M26", "M27", "M28", "M29", "M33", "C11", "C42", case="good")
 def test_a_file_as_the_plan_wants_it_has_no_problem():
     findings = Findings()
     documents = Documents([name.encode() for name in NAMES])
@@ -77,7 +76,6 @@ BAD_CONFIDENCES = {
 }
 
 
-@pytest.mark.req("M29", case="bad")
 @pytest.mark.parametrize(("text", "cure"), BAD_CONFIDENCES.items())
 def test_a_confidence_written_otherwise_is_refused_with_line_field_and_what_to_write(text, cure):
     problem = only(line_2(f"{NAMES[1]}\tN\t{text}\n"))
@@ -86,7 +84,6 @@ def test_a_confidence_written_otherwise_is_refused_with_line_field_and_what_to_w
     assert problem.severity == "reject"
 
 
-@pytest.mark.req("M28", case="bad")
 @pytest.mark.parametrize("decision", ["y", "Yes", "1", "", "n", "NO", " Y", "Y ", "\0", "Ү"])
 def test_a_decision_other_than_the_two_letters_is_refused_with_line_and_field(decision):
     problem = only(line_2(f"{NAMES[1]}\t{decision}\t0.5\n"))
@@ -94,7 +91,6 @@ def test_a_decision_other_than_the_two_letters_is_refused_with_line_and_field(de
     assert problem.fix == "write Y or N"
 
 
-@pytest.mark.req("M27", "C42", case="bad")
 @pytest.mark.parametrize(
     ("line", "count"), [("\tN\t0.5\t\n", 4), ("\tN\t0.5\tx.json\n", 4), ("\tN\n", 2), ("\n", 1), ("\t\tN\t0.5\n", 4)]
 )
@@ -104,13 +100,11 @@ def test_another_number_of_fields_is_refused_with_the_number_found(line, count):
     assert problem.message.startswith(f"{count} fields where 3 are wanted")
 
 
-@pytest.mark.req("C42")
 @pytest.mark.parametrize("cells", [("", "N", "0.5"), (NAMES[1], "", "0.5"), (NAMES[1], "N", "")])
 def test_no_field_may_be_empty(cells):
     assert not problems(line_2("\t".join(cells) + "\n")).valid
 
 
-@pytest.mark.req("M21", case="bad")
 @pytest.mark.parametrize("separator", [" ", ",", ";", "  ", "\\t", "\u00a0"])
 def test_another_separator_is_refused_with_its_line(separator):
     findings = problems(line_2(separator.join([NAMES[1], "N", "0.5"]) + "\n"))
@@ -119,7 +113,6 @@ def test_another_separator_is_refused_with_its_line(separator):
     assert "tab" in first.fix
 
 
-@pytest.mark.req("M21", "C42", case="bad")
 def test_bytes_that_are_not_utf8_are_refused_with_every_line_that_has_some():
     latin = [GOOD[0].encode(), NAMES[1].encode() + b"\tN\t0.5\xe9\n", GOOD[2].encode(), b"\xff\tN\t0.5\n"]
     findings = problems(b"".join(latin))
@@ -130,39 +123,33 @@ def test_bytes_that_are_not_utf8_are_refused_with_every_line_that_has_some():
     assert "\\xe9" in findings.problems[0].found
 
 
-@pytest.mark.req("M22", case="bad")
 def test_carriage_returns_are_one_problem_that_names_the_first_line_and_the_way_out():
     problem = only("".join(GOOD[:2]) + "".join(GOOD[2:]).replace("\n", "\r\n"))
     assert (problem.rule, problem.line, problem.found) == ("M22", 3, "carriage return")
     assert "--fix" in problem.hint
 
 
-@pytest.mark.req("M22", case="bad")
 def test_a_lone_carriage_return_is_refused_too():
     assert problems("".join(GOOD).replace("\n", "\r")).counts["M22"] == 1
 
 
-@pytest.mark.req("M22", case="bad")
 def test_a_byte_order_mark_is_the_only_problem_of_a_file_that_has_no_other():
     problem = only("\ufeff" + "".join(GOOD))
     assert (problem.rule, problem.line, problem.found) == ("M22", 1, "byte order mark")
     assert "--fix" in problem.hint
 
 
-@pytest.mark.req("M23", case="good")
 def test_a_last_line_without_line_feed_is_read_and_warned_of():
     problem = only("".join(GOOD).removesuffix("\n"))
     assert (problem.rule, problem.line, problem.severity) == ("M23", 4, "warn")
 
 
-@pytest.mark.req("M23", case="bad")
 @pytest.mark.parametrize("place", [0, 2, 4])
 def test_a_blank_line_is_refused_with_its_line(place):
     problem = only([*GOOD[:place], "\n", *GOOD[place:]])
     assert (problem.rule, problem.line, problem.severity) == ("M23", place + 1, "reject")
 
 
-@pytest.mark.req("M24", case="bad")
 @pytest.mark.parametrize("header", ["DocID\tdecision\tconfidence\n", "document\trelevant\n", "id\tY\t0.5\textra\n"])
 def test_a_header_is_an_unknown_document_on_line_1_with_a_hint(header):
     problem = only([header, *GOOD])
@@ -171,7 +158,6 @@ def test_a_header_is_an_unknown_document_on_line_1_with_a_hint(header):
     assert "header" in problem.message
 
 
-@pytest.mark.req("M33", case="bad")
 @pytest.mark.parametrize(
     "name", ["MATERIAL_BASE-1A_1234567", "MATERIAL_BASE-1A_123456789", "material_BASE-1A_12345678", "doc1", "x" * 500]
 )
@@ -183,14 +169,12 @@ def test_a_document_name_of_another_shape_is_refused_with_line_and_field(name):
     assert PATTERN.pattern in problem.message
 
 
-@pytest.mark.req("M26", "M01", case="bad")
 def test_a_document_that_is_not_in_the_set_is_refused_with_its_line():
     problem = only([*GOOD, "MATERIAL_BASE-1A_99999999\tN\t0.5\n"])
     assert (problem.rule, problem.line, problem.field) == ("M26", 5, 1)
     assert problem.found == "MATERIAL_BASE-1A_99999999"
 
 
-@pytest.mark.req("M26", case="bad")
 def test_a_document_that_comes_again_is_refused_with_both_lines():
     findings = problems([*GOOD, GOOD[1], GOOD[1]])
     assert [(p.rule, p.line, p.field, p.found) for p in findings] == [("M26", 5, 1, NAMES[1]), ("M26", 6, 1, NAMES[1])]
@@ -198,7 +182,6 @@ def test_a_document_that_comes_again_is_refused_with_both_lines():
     assert "line 2 and again on line 6" in findings.problems[1].message
 
 
-@pytest.mark.req("M26", "M01", "C11", case="bad")
 def test_missing_documents_are_counted_and_the_first_20_named():
     names = [f"MATERIAL_BASE-1A_{number:08}" for number in range(50)]
     problem = only([f"{name}\tY\t0.5\n" for name in names[:5]], names=names)
@@ -207,7 +190,6 @@ def test_missing_documents_are_counted_and_the_first_20_named():
     assert [name in problem.message for name in names] == [False] * 5 + [True] * 20 + [False] * 25
 
 
-@pytest.mark.req("M26", "C11", case="bad")
 def test_an_empty_file_lacks_every_document():
     assert "4 of 4" in only(b"").message
 
@@ -232,7 +214,6 @@ def test_every_fault_is_counted_and_the_first_of_each_rule_listed(limit, listed)
     assert [p.line for p in findings if p.rule == "M29"] == list(range(1, listed + 1))
 
 
-@pytest.mark.req("M36", case="bad")
 @pytest.mark.parametrize(
     ("line", "rule", "field"),
     [

@@ -2,8 +2,6 @@
 
 import tarfile
 
-import pytest
-
 from basanite.formats.items import text_of
 from basanite.formats.records import Place
 from basanite.formats.texts.document_texts import is_documents, read_documents
@@ -26,7 +24,6 @@ def read(path, **options):
     return read_documents(path, text_of, PLACE, findings, **options), findings
 
 
-@pytest.mark.req("M83")
 def test_a_document_is_one_item_named_by_its_file(tmp_path):
     items, findings = read(folder(tmp_path, doc2="second\nline\n", doc1="first\r\n"))
     assert findings.valid

@@ -52,7 +52,6 @@ def found_in(load, path):
     return load(path, findings), [(problem.rule, problem.message) for problem in findings]
 
 
-@pytest.mark.req("M38")
 def test_the_eight_names_and_codes_map_one_to_one():
     catalogue = shipped_domains()
     assert catalogue.names == {
@@ -68,7 +67,6 @@ def test_the_eight_names_and_codes_map_one_to_one():
     assert {code: name for name, code in catalogue.codes.items()} == catalogue.names
 
 
-@pytest.mark.req("M75", "C15")
 def test_languages_have_their_domains_at_their_stages_as_sets():
     catalogue = shipped_domains()
     assert {language: dict(stages) for language, stages in catalogue.stages.items()} == {
@@ -80,7 +78,6 @@ def test_languages_have_their_domains_at_their_stages_as_sets():
     assert catalogue.domains_of("1B", "XY") == {"GOV", "LIF", "HEA", "MIL"}
 
 
-@pytest.mark.req("M87")
 def test_each_shipped_domain_is_described():
     for domain in shipped_domains().domains.values():
         assert domain.definition
@@ -99,7 +96,6 @@ def test_names_that_the_catalogue_lacks_are_answered_with_near_ones():
         catalogue.domains_of("1A", "Q")
 
 
-@pytest.mark.req("M87")
 def test_an_edited_catalogue_is_read_with_its_subdomains(file):
     catalogue, problems = found_in(load_domains, file(SMALL))
     assert problems == []
@@ -107,7 +103,6 @@ def test_an_edited_catalogue_is_read_with_its_subdomains(file):
     assert catalogue.domains_of("1X") == {"ART", "SEA"}
 
 
-@pytest.mark.req("M38")
 @pytest.mark.parametrize(
     ("old", "new", "rule", "message"),
     [
@@ -176,7 +171,6 @@ FORBIDDEN = {
 }
 
 
-@pytest.mark.req("M82")
 @pytest.mark.parametrize("dataset", TABLE)
 def test_the_usage_rules_say_what_may_be_done_with_each_set(dataset):
     allowed = {rule.name: rule.allowed for rule in rules_for(dataset)}

@@ -21,7 +21,6 @@ QUOTE_LABEL ''
 """
 
 
-@pytest.mark.req("T-2")
 def test_a_file_says_what_is_deleted_and_equal(tmp_path):
     path = tmp_path / "our.prm"
     path.write_text(FILE)
@@ -30,7 +29,6 @@ def test_a_file_says_what_is_deleted_and_equal(tmp_path):
     )
 
 
-@pytest.mark.req("T-2", case="bad")
 def test_all_faults_are_named_at_once(tmp_path):
     path = tmp_path / "our.prm"
     path.write_text("DELETE_LABEL\nEQ_LABEL A\nCUTOFF_LEN many\nDELETE TOP\n\0\n")

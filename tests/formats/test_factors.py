@@ -17,7 +17,6 @@ def table(tmp_path, text, name="genres.tsv"):
     return read_factors(path, findings), findings
 
 
-@pytest.mark.req("M73")
 @pytest.mark.parametrize(
     "text",
     [
@@ -35,7 +34,6 @@ def test_a_table_gives_the_level_of_each_document(tmp_path, text):
     assert found.column("mode", ["d1"]).tolist() == ["text"]
 
 
-@pytest.mark.req("M73")
 def test_a_table_of_queries_may_quote_as_queries_do(tmp_path):
     rows = 'query\tkind\tstring\nq1\tlexical\t"panel of judges"\nq2\tconceptual\t"bribing\nq3\thybrid\t"a b"+, <c>\n'
     found, findings = table(tmp_path, rows, "queries.tsv")
@@ -58,7 +56,6 @@ BAD = {
 }
 
 
-@pytest.mark.req("M73")
 @pytest.mark.parametrize(("text", "line", "field"), BAD.values(), ids=BAD.keys())
 def test_a_malformed_table_is_a_problem_of_the_metadata_with_its_place(tmp_path, text, line, field):
     _, findings = table(tmp_path, text)
@@ -86,7 +83,6 @@ def test_no_bytes_make_the_reader_fall_over(tmp_path_factory, data):
     assert found is not None or not findings.valid
 
 
-@pytest.mark.req("M73")
 def test_two_tables_may_not_tell_the_same_factor(tmp_path):
     (tmp_path / "one.tsv").write_text("document\tgenre\nd1\tNT\n")
     (tmp_path / "two.tsv").write_text("document\tgenre\nd2\tTT\n")

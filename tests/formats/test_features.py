@@ -68,7 +68,6 @@ WRITERS = {
 }
 
 
-@pytest.mark.req("F-11")
 @pytest.mark.parametrize("name", list(WRITERS))
 def test_every_format_gives_the_same_features_and_labels(name, data, tmp_path):
     features, labels = data
@@ -85,7 +84,6 @@ def test_every_format_gives_the_same_features_and_labels(name, data, tmp_path):
     )
 
 
-@pytest.mark.req("F-11")
 def test_plain_arrays_stay_on_disk_and_travel_as_a_path(data, tmp_path):
     write_npz(tmp_path / "big.npz", *data)
     found = read_features(tmp_path / "big.npz").features
@@ -94,7 +92,6 @@ def test_plain_arrays_stay_on_disk_and_travel_as_a_path(data, tmp_path):
     assert np.array_equal(pickle.loads(pickle.dumps(found))[3:5], data[0][3:5])
 
 
-@pytest.mark.req("F-11")
 def test_batches_come_in_order(data, tmp_path):
     write_npz(tmp_path / "a.npz", *data)
     parts = list(read_features(tmp_path / "a.npz").batches(8))
@@ -102,7 +99,6 @@ def test_batches_come_in_order(data, tmp_path):
     assert np.array_equal(np.concatenate([rows for rows, _ in parts]), data[0])
 
 
-@pytest.mark.req("F-11")
 def test_every_optional_array_is_read_and_strange_ones_are_named(data, tmp_path):
     more = {
         "source_probabilities": np.full((30, 2), 0.5),
@@ -118,7 +114,6 @@ def test_every_optional_array_is_read_and_strange_ones_are_named(data, tmp_path)
     assert check(found).valid
 
 
-@pytest.mark.req("F-11")
 def test_a_bad_number_is_named_by_its_row_and_all_of_them_are_counted(data, tmp_path):
     features, labels = data
     features[[4, 17], 1] = np.nan, np.inf
@@ -131,7 +126,6 @@ def test_a_bad_number_is_named_by_its_row_and_all_of_them_are_counted(data, tmp_
     assert found.counts["F-11"] == 11
 
 
-@pytest.mark.req("F-11")
 @pytest.mark.parametrize(
     ("change", "says"),
     [
@@ -152,7 +146,6 @@ def test_arrays_that_do_not_fit_are_problems_with_a_cure(change, says, data, tmp
     assert any(says in problem.message and problem.fix for problem in found)
 
 
-@pytest.mark.req("F-11")
 def test_objects_are_never_unpickled(tmp_path):
     class Trap:
         def __reduce__(self):
@@ -166,7 +159,6 @@ def test_objects_are_never_unpickled(tmp_path):
     assert not (tmp_path / "sprung").exists()
 
 
-@pytest.mark.req("F-11")
 def test_zarr_with_a_codec_that_runs_code_is_refused(data, tmp_path):
     write_zarr(tmp_path / "a.zarr", *data)
     (tmp_path / "a.zarr" / "labels" / ".zarray").write_text('{"filters": [{"id": "pickle"}]}')
@@ -181,7 +173,6 @@ def forged(shape, *, data=b"", dtype="<f8"):
     return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + data
 
 
-@pytest.mark.req("F-11")
 @pytest.mark.parametrize("shape", ["(10**9, 1000)", "(1000, 1000)", "(-1, 4)", "(2**62, 2**62)", "3", "((1,),)"])
 def test_a_header_that_promises_too_much_is_refused_at_once(shape, tmp_path):
     content = forged(shape, data=b"\0" * 64)
@@ -196,7 +187,6 @@ def test_a_header_that_promises_too_much_is_refused_at_once(shape, tmp_path):
         open_npy(tmp_path / "a.npy")
 
 
-@pytest.mark.req("F-11")
 def test_a_compressed_array_that_would_fill_memory_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(feature_arrays, "MOST_LOADED", 1000)
     np.savez_compressed(tmp_path / "a.npz", features=np.zeros((500, 100)), labels=np.zeros(500))
@@ -204,7 +194,6 @@ def test_a_compressed_array_that_would_fill_memory_is_refused(tmp_path, monkeypa
         read_features(tmp_path / "a.npz")
 
 
-@pytest.mark.req("F-11")
 @settings(deadline=None, max_examples=40)
 @given(st.binary(max_size=300), st.sampled_from([".npz", ".npy", ".parquet"]))
 def test_random_bytes_are_refused_in_words(tmp_path_factory, content, suffix):
@@ -214,7 +203,6 @@ def test_random_bytes_are_refused_in_words(tmp_path_factory, content, suffix):
         read_features(path)
 
 
-@pytest.mark.req("F-11")
 def test_a_truncated_archive_is_refused(data, tmp_path):
     buffer = io.BytesIO()
     np.savez(buffer, features=data[0], labels=data[1])
@@ -224,7 +212,6 @@ def test_a_truncated_archive_is_refused(data, tmp_path):
             read_features(tmp_path / "a.npz")
 
 
-@pytest.mark.req("F-11")
 @pytest.mark.parametrize("name", ["a.txt", "missing.npz", "missing.npy", "missing.parquet", "missing.zarr"])
 def test_what_is_not_there_or_no_format_is_said(name, tmp_path):
     if name == "a.txt":
@@ -233,7 +220,6 @@ def test_what_is_not_there_or_no_format_is_said(name, tmp_path):
         read_features(tmp_path / name)
 
 
-@pytest.mark.req("F-11")
 def test_labels_may_lie_in_a_file_of_their_own(data, tmp_path):
     np.save(tmp_path / "x.npy", data[0])
     np.save(tmp_path / "classes.npy", data[1])
@@ -246,7 +232,6 @@ def test_labels_may_lie_in_a_file_of_their_own(data, tmp_path):
         read_features(tmp_path / "x.npy", labels=tmp_path / "x.csv")
 
 
-@pytest.mark.req("F-11")
 @pytest.mark.parametrize(
     ("column", "says"),
     [([[1.0, 2.0], [1.0]], "row 1 .* has 1 values"), ([[1.0], None], "row 1 .* is missing")],

@@ -12,19 +12,16 @@ def read(fields, base=math.e, *, end_counts=True):
     return likelihood(fields, base=base, end_counts=end_counts)
 
 
-@pytest.mark.req("T-1")
 def test_a_list_and_its_sum_say_the_same():
     assert read({"logprobs": [-1.0, -0.5, -2.0]}) == read({"logprob": -3.5, "tokens": 3}) == Likelihood(-3.5, 3, 0)
 
 
-@pytest.mark.req("T-1")
 @pytest.mark.parametrize("base", [2.0, 10.0])
 def test_bases_are_turned_into_the_natural_one(base):
     assert read({"logprobs": [-1, -2]}, base).log_probability == pytest.approx(-3 * math.log(base))
     assert read({"logprob": -3, "tokens": 2}, base).log_probability == pytest.approx(-3 * math.log(base))
 
 
-@pytest.mark.req("T-1")
 def test_the_end_of_a_sentence_can_be_left_out():
     assert read({"logprobs": [-1.0, -0.5, -2.0]}, end_counts=False) == Likelihood(-1.5, 2, 0)
     with pytest.raises(ContentError, match="does not tell the end"):
@@ -33,7 +30,6 @@ def test_the_end_of_a_sentence_can_be_left_out():
         read({"logprobs": []}, end_counts=False)
 
 
-@pytest.mark.req("T-1")
 @pytest.mark.parametrize("zero", ["-inf", "-Infinity"])
 def test_a_zero_probability_is_counted_apart(zero):
     assert read({"logprobs": [-1.0, zero]}) == Likelihood(-1.0, 2, 1)
@@ -44,7 +40,6 @@ def test_the_rounding_of_small_numbers_is_no_mistake():
     assert read({"logprobs": [1e-7, -0.0]}) == Likelihood(0.0, 2, 0)
 
 
-@pytest.mark.req("T-1", case="bad")
 @pytest.mark.parametrize(
     ("fields", "words"),
     [

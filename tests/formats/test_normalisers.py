@@ -18,7 +18,6 @@ def mapped(tmp_path, text, *, name="basic"):
     return read_mapper(path, findings, name=name, rule="T-6"), findings
 
 
-@pytest.mark.req("T-6")
 @pytest.mark.parametrize(
     ("name", "text", "wanted"),
     [
@@ -75,7 +74,6 @@ def test_numbers_too_long_or_with_a_leading_zero_are_spelled_out():
     assert in_words("1" * 13) == " ".join(["one"] * 13)
 
 
-@pytest.mark.req("T-6")
 def test_a_users_own_rules_follow_the_normaliser(tmp_path):
     mapper, findings = mapped(tmp_path, ";; mine\n# too\nGray => grey\n[MM HM] => \ncan not => cannot\n")
     assert findings.valid

@@ -29,21 +29,18 @@ def average_precision(one, judged):
     return MAP.of(rows(ranked_queries(judged, one.rankings)))
 
 
-@pytest.mark.req("M95")
 def test_a_pool_is_the_union_of_the_first_documents_each_once():
     pool = pool_of([run("A", "abcd"), run("B", "bxya")], depth=2)
     assert {one.document: one.runs for one in pool.queries["q"]} == {"a": ("A",), "b": ("A", "B"), "x": ("B",)}
     assert pool.size == 3
 
 
-@pytest.mark.req("M95")
 def test_runs_of_a_lower_precedence_number_are_judged_first():
     first, second = run("A", "abc", 2), run("B", "xya", 1)
     assert order(pool_of([first, second], depth=3)) == ["x", "y", "a", "b", "c"]
     assert order(pool_of([run("A", "abc"), run("B", "xya")], depth=3)) == ["a", "x", "b", "y", "c"]
 
 
-@pytest.mark.req("M95")
 def test_a_budget_goes_round_the_queries_and_skips_what_is_judged():
     scores = {query: {f"{query}{at}": -float(at) for at in range(3)} for query in ("p", "q")}
     pool = pool_of([PooledRun.of("A", scores)], depth=3)
@@ -52,7 +49,6 @@ def test_a_budget_goes_round_the_queries_and_skips_what_is_judged():
     assert to_judge(pool, judged) == [("p", "p1"), ("q", "q0"), ("p", "p2"), ("q", "q1"), ("q", "q2")]
 
 
-@pytest.mark.req("M95")
 def test_a_sample_is_drawn_from_its_seed_and_leans_to_no_rank():
     runs = [run("A", [f"d{at:02d}" for at in range(40)])]
     assert order(pool_of(runs, depth=40, sample="7")) == order(pool_of(runs, depth=40, sample="7"))
@@ -62,7 +58,6 @@ def test_a_sample_is_drawn_from_its_seed_and_leans_to_no_rank():
     assert len({tuple(names) for names in drawn}) == 200
 
 
-@pytest.mark.req("M95")
 def test_exported_judgements_keep_the_unjudged_apart_and_come_back(tmp_path):
     pool = pool_of([run("A", "abc")], depth=3)
     qrels = qrels_of(pool, {"q": {"a": 0, "z": 2}, "r": {"a": 1}})
@@ -76,7 +71,6 @@ def test_the_list_for_judges_does_not_say_who_found_what():
     assert lines == ["order\tquery\tdocument\tgrade\n", "1\tq\ta\t\n", "2\tq\tb\t\n"]
 
 
-@pytest.mark.req("M95")
 def test_leaving_a_run_out_takes_away_what_only_it_brought():
     # A finds u, which nobody else does; without it A has nothing of its own and falls behind B.
     runs = [run("A", "uab"), run("B", "bxa")]

@@ -84,7 +84,6 @@ FAULTS = {
 }
 
 
-@pytest.mark.req("M39", "C40")
 @pytest.mark.parametrize(("text", "expected"), FORMS.items())
 def test_each_form_has_its_kind_subtype_and_number_of_words(text, expected):
     query = parse(text)
@@ -93,21 +92,18 @@ def test_each_form_has_its_kind_subtype_and_number_of_words(text, expected):
     assert str(query) == text
 
 
-@pytest.mark.req("M39", "C40")
 def test_the_forms_above_cover_all_kinds_and_subtypes():
     assert {kind for kind, _, _ in FORMS.values()} == set(KINDS)
     assert {subtype for _, subtype, _ in FORMS.values()} == set(SUBTYPES)
     assert len(SUBTYPES) == 6
 
 
-@pytest.mark.req("C39")
 def test_hyphen_and_apostrophe_belong_to_words():
     query = parse("\"rock-'n'-roll isn't dead\"")
     assert isinstance(query, Query)
     assert query.words == ("rock-'n'-roll", "isn't", "dead")
 
 
-@pytest.mark.req("M37", case="bad")
 @pytest.mark.parametrize(("text", "expected"), FAULTS.items())
 def test_each_mistake_has_its_column_and_its_cure(text, expected):
     fault = parse(text)

@@ -37,7 +37,6 @@ def places(findings):
     return [(problem.rule, problem.line, problem.field, problem.column) for problem in findings]
 
 
-@pytest.mark.req("M37", "C38", case="good")
 @pytest.mark.parametrize("domain_map", [MAP, None])
 def test_a_pack_of_tables_is_read(pack, domain_map):
     found, findings = pack(LIST, domain_map)
@@ -50,7 +49,6 @@ def test_a_pack_of_tables_is_read(pack, domain_map):
     ]
 
 
-@pytest.mark.req("M37", "C38", "C14", case="good")
 def test_the_last_colon_of_a_full_form_separates_string_and_name(pack):
     found, findings = pack(
         "music:Lifestyle\nebola:Physical-And-Mental-Health\nboxing+[evf:sports]:Sports\n", name="plain.txt"
@@ -70,7 +68,6 @@ def test_a_full_form_may_have_its_id_before_it(pack):
     assert [(query.id, query.domain) for query in found.queries] == [("q7", "LIF")]
 
 
-@pytest.mark.req("M39", "M73", "C40")
 def test_a_pack_gives_the_factors_of_its_queries(pack):
     found, _ = pack(LIST)
     table = found.factors()
@@ -83,7 +80,6 @@ def test_a_pack_gives_the_factors_of_its_queries(pack):
     assert table.column("pack", names).tolist() == ["QUERY1", "QUERY1", "QUERY1", ""]
 
 
-@pytest.mark.req("M37", case="bad")
 @pytest.mark.parametrize(
     ("line", "place"),
     [
@@ -109,7 +105,6 @@ def test_a_bad_line_refuses_the_pack_with_its_place(pack, line, place):
     assert [query.id for query in found.queries] == ["q1", "q9"]
 
 
-@pytest.mark.req("M37", "C14", "C38", case="bad")
 @pytest.mark.parametrize(
     ("line", "place", "fix"),
     [
@@ -138,7 +133,6 @@ def test_a_query_problem_carries_its_picture(pack):
     assert problem.as_dict()["picture"] == 'bribing+, "panel of judges"\n         ^'
 
 
-@pytest.mark.req("M38")
 @pytest.mark.parametrize(
     ("line", "place"),
     [
@@ -155,7 +149,6 @@ def test_a_map_that_is_not_one_to_one_refuses_the_pack(pack, line, place):
     assert findings.rejected
 
 
-@pytest.mark.req("M38")
 def test_only_the_codes_of_the_packs_own_map_are_known(pack):
     _, findings = pack(HEADER + "q1\tmusic\tSPO\n", MAP)
     assert places(findings) == [("M38", 2, 3, 10)]

@@ -36,7 +36,6 @@ def members(path, depth=1):
     return {member.name: member.data for member in open_source(path, depth=depth).members(Findings())}
 
 
-@pytest.mark.req("M22", "M23", case="good")
 @pytest.mark.parametrize(("data", "wanted"), CASES.items())
 def test_marks_carriage_returns_and_blank_ends_are_mended_and_nothing_else(data, wanted):
     assert repaired(data) == wanted
@@ -67,7 +66,6 @@ SAID = [
 ]
 
 
-@pytest.mark.req("M53", case="good")
 @pytest.mark.parametrize("out", ["Fixed1.tgz", "fixed"])
 def test_a_repaired_copy_has_its_files_at_top_level_and_each_change_is_told(tmp_path, out):
     changes = write_repaired(open_source(broken(tmp_path)), tmp_path / out)

@@ -37,7 +37,6 @@ def problems(findings):
     return [(problem.rule, problem.line, problem.field) for problem in findings.problems]
 
 
-@pytest.mark.req("M84")
 def test_a_submission_comes_back_from_its_run(run):
     path = run("".join(trec.submission_to_run(ANSWERS, "tag")))
     findings = Findings()
@@ -45,7 +44,6 @@ def test_a_submission_comes_back_from_its_run(run):
     assert findings.valid
 
 
-@pytest.mark.req("M84")
 def test_our_peer_reads_the_run_we_write(run):
     path = run("".join(trec.submission_to_run(ANSWERS, "tag")))
     read = {(row.query_id, row.doc_id): row.score for row in ir_measures.read_trec_run(str(path))}
@@ -56,7 +54,6 @@ def test_our_peer_reads_the_run_we_write(run):
     }
 
 
-@pytest.mark.req("M84")
 def test_a_key_comes_back_from_its_qrels_and_our_peer_reads_them(run):
     path = run("".join(trec.key_to_qrels(KEY)))
     findings = Findings()
@@ -66,7 +63,6 @@ def test_a_key_comes_back_from_its_qrels_and_our_peer_reads_them(run):
     assert read == {("q1", "d1"), ("q1", "d10")}
 
 
-@pytest.mark.req("M84")
 @pytest.mark.parametrize("packed", [False, True])
 def test_we_read_what_our_peer_reads(run, packed):
     path = run(gzip.compress(RUN.encode()), "system.run.gz") if packed else run(RUN)
@@ -77,27 +73,23 @@ def test_we_read_what_our_peer_reads(run, packed):
     assert findings.valid
 
 
-@pytest.mark.req("M84")
 def test_documents_not_ranked_are_not_returned(run):
     files = list(trec.run_to_answers(run(RUN), DOCUMENTS, Findings(), HALF, queries=["q1", "q2", "q3"]))
     assert files[0] == trec.AnswerFile("q1", DOCUMENTS, [False, True, False, False], [0.3, 0.8, 0.0, 0.0])
     assert files[2] == trec.AnswerFile("q3", DOCUMENTS, [False] * 4, [0.0] * 4)
 
 
-@pytest.mark.req("M84")
 def test_the_first_k_of_each_query_are_returned_with_the_peers_tie_rule(run):
     path = run("q1 Q0 d1 1 0.5 x\nq1 Q0 d2 2 0.5 x\nq1 Q0 d3 3 0.1 x\n")
     (file,) = trec.run_to_answers(path, DOCUMENTS, Findings(), trec.Decision(top=1))
     assert file.decisions == [False, True, False, False]
 
 
-@pytest.mark.req("M84", "M31")
 def test_the_threshold_is_compared_with_the_score_as_written(run):
     (file,) = trec.run_to_answers(run("q1 Q0 d1 1 0.599999 x\n"), ["d1"], Findings(), HALF)
     assert (file.decisions, trec.answer_text(file)) == ([True], b"d1\tY\t0.60000\n")
 
 
-@pytest.mark.req("M84")
 def test_scores_outside_the_range_are_named_with_their_cure(run):
     path, findings = run("q1 Q0 d1 1 12.5 x\nq1 Q0 d2 2 -3 x\nq1 Q0 d3 3 4.75 x\n"), Findings()
     assert list(trec.run_to_answers(path, DOCUMENTS, findings, HALF)) == []
@@ -106,7 +98,6 @@ def test_scores_outside_the_range_are_named_with_their_cure(run):
     assert file.confidence == [1.0, 0.0, 0.5, 0.0]
 
 
-@pytest.mark.req("M84")
 @pytest.mark.parametrize(
     ("line", "place"),
     [
@@ -130,7 +121,6 @@ def test_a_malformed_line_is_a_problem_with_its_number(run, line, place):
     assert problems(findings) == [("M84", 2, place)]
 
 
-@pytest.mark.req("M84")
 @pytest.mark.parametrize(("line", "place"), [("q1 0 d1", None), ("q1 0 d1 1.5", 4), ("q1 0 d7 1", 3)])
 def test_malformed_qrels_are_a_problem_of_the_reference(run, line, place):
     findings = Findings()
@@ -139,7 +129,6 @@ def test_malformed_qrels_are_a_problem_of_the_reference(run, line, place):
     assert findings.problems[0].where == "reference"
 
 
-@pytest.mark.req("M84")
 @pytest.mark.parametrize(
     "content", [gzip.compress(RUN.encode(), mtime=0)[:-9], b"plain text", b"\xff" * 40], ids=["cut", "text", "noise"]
 )
@@ -149,14 +138,12 @@ def test_a_broken_compressed_file_is_a_problem(run, content):
     assert not findings.valid
 
 
-@pytest.mark.req("M84")
 def test_a_line_that_never_ends_is_given_up(run):
     findings = Findings()
     list(trec.run_to_answers(run(gzip.compress(b"x" * 10**7), "system.run.gz"), DOCUMENTS, findings, HALF))
     assert problems(findings) == [("M84", 1, None)]
 
 
-@pytest.mark.req("M84")
 def test_a_byte_order_mark_is_a_problem_of_the_first_line(run):
     findings = Findings()
     list(trec.run_to_answers(run("\ufeff" + RUN), DOCUMENTS, findings, HALF))
@@ -175,14 +162,12 @@ def test_a_file_that_is_not_there_is_the_callers_mistake(tmp_path):
         list(trec.run_to_answers(tmp_path / "none.run", DOCUMENTS, Findings(), HALF))
 
 
-@pytest.mark.req("M84")
 def test_grades_below_the_least_are_not_relevant(run):
     path = run("q1 0 d1 2\nq1 0 d2 1\nq1 0 d3 -1\n")
     (key,) = trec.qrels_to_key(path, DOCUMENTS, Findings(), least=2)
     assert key.relevant == [True, False, False, False]
 
 
-@pytest.mark.req("M84")
 @pytest.mark.parametrize("name", ["System", "System.tgz"])
 def test_a_run_becomes_a_submission_and_a_run_again(run, tmp_path, name):
     documents, source = run("\n".join(DOCUMENTS), "documents.txt"), run(RUN)
@@ -195,7 +180,6 @@ def test_a_run_becomes_a_submission_and_a_run_again(run, tmp_path, name):
     assert len(again) == 2 * len(DOCUMENTS)
 
 
-@pytest.mark.req("M84")
 def test_qrels_become_a_key_and_qrels_again(run, tmp_path):
     documents, source = run("\n".join(DOCUMENTS), "documents.txt"), run("".join(trec.key_to_qrels(KEY)), "in.qrels")
     assert conversion.convert_qrels(source, tmp_path / "key", documents=documents).valid
@@ -204,7 +188,6 @@ def test_qrels_become_a_key_and_qrels_again(run, tmp_path):
     assert (tmp_path / "again.qrels").read_bytes() == source.read_bytes()
 
 
-@pytest.mark.req("M84")
 def test_nothing_is_written_when_something_is_wrong(run, tmp_path):
     documents = run("d1\n", "documents.txt")
     findings = conversion.convert_run(run("q1 Q0 d1 x\n"), tmp_path / "out", documents=documents, decision=HALF)
@@ -225,7 +208,6 @@ def test_the_smallest_distance_of_scores_is_none():
     assert trec.scaled({"q": {"a": 0.0, "b": 5e-324}}) == {"q": {"a": 0.5, "b": 0.5}}
 
 
-@pytest.mark.req("M84")
 @pytest.mark.parametrize("text", ["", "\n \n"])
 def test_an_empty_file_is_a_problem(run, text):
     findings = Findings()
@@ -234,7 +216,6 @@ def test_an_empty_file_is_a_problem(run, text):
     assert problems(findings) == problems(other) == [("M84", None, None)]
 
 
-@pytest.mark.req("M84")
 @pytest.mark.parametrize("mark", [0x7F, 0x9B, 0x202E, 0x2066], ids=hex)
 def test_a_query_with_hidden_characters_is_refused(run, mark):
     findings = Findings()
@@ -242,7 +223,6 @@ def test_a_query_with_hidden_characters_is_refused(run, mark):
     assert problems(findings) == [("M84", 1, 1)]
 
 
-@pytest.mark.req("M84")
 def test_a_compressed_file_that_unpacks_to_too_much_is_given_up(run, monkeypatch):
     monkeypatch.setattr(trec, "FREE_UNPACKED", 2**12)
     findings = Findings()

@@ -42,7 +42,6 @@ def parts(trees, number):
     return list(map(name, trees.words[words])), list(map(name, trees.tags[words])), found
 
 
-@pytest.mark.req("T-2")
 @given(st.lists(NODES, max_size=5), SPACES)
 def test_trees_are_read_as_recursion_reads_them(nodes, space):
     trees = read_trees([text_of(node, space) for node in nodes])
@@ -59,7 +58,6 @@ def test_of_any_texts_each_is_a_tree_or_broken_and_none_spoils_another(texts):
         assert parts(together, number) == parts(one, 0)
 
 
-@pytest.mark.req("T-2", case="bad")
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
@@ -104,7 +102,6 @@ def test_words_without_a_tree_around_them_are_words_without_brackets():
     assert parts(read_trees(["(P this) (Q is)"]), 0) == (["this", "is"], ["P", "Q"], [])
 
 
-@pytest.mark.req("T-2")
 def test_a_very_deep_tree_is_read_without_recursion():
     deep = 200_000
     trees = read_trees(["(A " * deep + "(B b)" + ")" * deep])
@@ -135,7 +132,6 @@ def test_a_no_break_space_is_part_of_a_word():
     assert parts(read_trees(["(A a\u00a0b)"]), 0)[0] == ["a\u00a0b"]
 
 
-@pytest.mark.req("T-2")
 @given(st.lists(NODES.filter(lambda node: not isinstance(node[1], str)), max_size=5))
 def test_trees_that_run_over_lines_are_told_apart_with_the_lines_they_begin_on(nodes):
     texts = [text_of(node, "\n  ") for node in nodes]

@@ -26,7 +26,6 @@ def share(wordnet, first, second):
     return not set(wordnet.synsets(first)).isdisjoint(wordnet.synsets(second))
 
 
-@pytest.mark.req("T-4")
 def test_words_of_one_synset_are_synonyms_in_their_inflected_forms_too(folder):
     wordnet = read_wordnet(folder)
     assert share(wordnet, "couch", "sofa")

@@ -23,7 +23,6 @@ FIRST = int(os.environ.get("FUZZ_FROM", "0"))
 LISTED = 5
 
 
-@pytest.mark.req("X-8", case="bad")
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.name.replace(" ", "-"))
 def test_whatever_a_stranger_sends_is_read_or_refused(target, tmp_path):

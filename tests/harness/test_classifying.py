@@ -68,8 +68,6 @@ def by_hand(features, values, measure, sign, layout=LAYOUT):
     return np.array(found), chosen
 
 
-@pytest.mark.req("H-16")
-@pytest.mark.req("A23")
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("module", ["RIDGE", "MANY"])
 def test_labels_are_learned_from_one_fold_chosen_on_the_others_and_predicted_for_all_of_test(module, seed):
@@ -80,8 +78,6 @@ def test_labels_are_learned_from_one_fold_chosen_on_the_others_and_predicted_for
     assert found["chosen"] == chosen
 
 
-@pytest.mark.req("H-16")
-@pytest.mark.req("A23")
 @pytest.mark.parametrize("seed", range(4))
 def test_ratings_are_chosen_by_their_own_metric_after_clipping(seed):
     dice = np.random.default_rng(seed)
@@ -94,7 +90,6 @@ def test_ratings_are_chosen_by_their_own_metric_after_clipping(seed):
     assert len({point["penalty"] for point in found["chosen"]}) >= 1
 
 
-@pytest.mark.req("A23")
 def test_of_equal_parameters_the_earlier_is_chosen():
     features, values = np.zeros((150, 2)), data()[1]
     found = run(features, values)
@@ -103,14 +98,12 @@ def test_of_equal_parameters_the_earlier_is_chosen():
     assert Measure("mrmse").best_of([2.0, 1.0, 1.0]) == 1
 
 
-@pytest.mark.req("H-16")
 def test_the_truth_of_the_test_rows_is_not_even_there():
     features, values = data()
     changed = np.where(np.arange(150) < LAYOUT.seen, values, 1 - values)
     assert np.array_equal(run(features, values)["scores"], run(features, changed)["scores"])
 
 
-@pytest.mark.req("H-19")
 @pytest.mark.parametrize("kind", [np.asarray, scipy.sparse.csr_array], ids=["dense", "sparse"])
 def test_blocks_of_rows_change_nothing(monkeypatch, kind):
     features, values = data()
@@ -122,7 +115,6 @@ def test_blocks_of_rows_change_nothing(monkeypatch, kind):
     assert whole["chosen"] == small["chosen"]
 
 
-@pytest.mark.req("A7")
 @pytest.mark.parametrize("module", ["RIDGE", "MANY"])
 def test_a_fold_without_positives_gets_a_constant_scorer_with_a_flag(module):
     features, values = data()
@@ -134,7 +126,6 @@ def test_a_fold_without_positives_gets_a_constant_scorer_with_a_flag(module):
     assert len(set(found["scores"][0])) == 50
 
 
-@pytest.mark.req("A7")
 def test_no_fold_with_positives_is_no_crash_either():
     features, values = data()
     values[: LAYOUT.seen] = 0
@@ -142,7 +133,6 @@ def test_no_fold_with_positives_is_no_crash_either():
     assert np.array_equal(found["scores"], np.zeros((3, 50)))
 
 
-@pytest.mark.req("A21")
 def test_validation_rows_without_positives_leave_the_choice_open_and_say_so():
     features, values = data()
     values[:] = 0
@@ -153,7 +143,6 @@ def test_validation_rows_without_positives_leave_the_choice_open_and_say_so():
     assert found["chosen"][0] == Ridge.points[0]
 
 
-@pytest.mark.req("A21")
 def test_a_test_set_without_positives_is_undefined_and_an_error_only_if_the_plan_is_strict():
     predictions, truth = {"scores": np.ones((2, 3))}, {"values": np.zeros(3)}
     found = scored(predictions, truth, "map11", None)
@@ -176,7 +165,6 @@ def test_scores_that_cannot_be_used_are_an_error(module, words):
         run(*data(), module)
 
 
-@pytest.mark.req("A22")
 def test_in_full_mode_what_a_fold_chose_is_trained_on_the_rows_of_all_folds():
     features, values = data()
     plain, full = run(features, values), run(features, values, full=True)

@@ -1,18 +1,14 @@
 """Six conditions, eleven runs for two teams, and the contrasts that claims are about."""
 
-import pytest
-
 from basanite.harness.conditions import CLAIMS, CONDITIONS, runs
 
 
-@pytest.mark.req("H-18")
 def test_two_teams_make_eleven_runs_and_any_number_of_teams_is_fine():
     assert len(runs("ns")) == 11
     assert [len(runs("abcde"[:count])) for count in (0, 1, 3)] == [1, 6, 16]
     assert [run.team for run in runs("ns")].count("n") == 5
 
 
-@pytest.mark.req("A42")
 def test_runs_are_named_by_condition_and_team():
     assert [run.name for run in runs("ns")] == ["1", "2n", "2s", "3n", "3s", "4n", "4s", "5n", "5s", "6n", "6s"]
 
@@ -33,7 +29,6 @@ def test_the_conditions_are_those_of_the_plan():
         assert condition.learning == {(): "none", ("SUL",): "shallow", ("DUL",): "deep"}[tuple(learner)]
 
 
-@pytest.mark.req("A1")
 def test_each_contrast_has_a_hypothesis_and_two_are_headlines():
     assert {(claim.system, claim.against): claim.hypothesis for claim in CLAIMS} == {
         (6, 3): "superior",

@@ -36,7 +36,6 @@ def write_parquet(path, rows):
     return path
 
 
-@pytest.mark.req("H-2")
 def test_csv_json_lines_and_parquet_give_the_same_data(tmp_path):
     rows = review_rows(40)
     numbers = [{**row, **{name: int(row[name]) for name in RATINGS}} for row in rows]
@@ -51,7 +50,6 @@ def test_csv_json_lines_and_parquet_give_the_same_data(tmp_path):
     assert found[0].targets["food"].tolist() == [float(row["food"]) for row in rows]
 
 
-@pytest.mark.req("A41")
 @pytest.mark.parametrize(
     ("text", "kept"),
     [
@@ -73,7 +71,6 @@ def test_length_is_counted_in_code_points_after_nfc_and_stripping(tmp_path, text
         assert data.items[1] == unicodedata.normalize("NFC", text).strip()
 
 
-@pytest.mark.req("H-2")
 def test_the_counts_found_stand_beside_the_published_ones(tmp_path):
     rows = [review(FINE), review(FINE + " Again!"), {**review(FINE), "restaurant": "r2"}, review("short")]
     counts = read_reviews(write_csv(tmp_path / "r.csv", rows), Columns()).counts
@@ -129,7 +126,6 @@ def test_columns_may_have_other_names_and_reviews_no_restaurant(tmp_path):
     assert data.targets["stars"].tolist() == [4.0]
 
 
-@pytest.mark.req("H-3")
 @pytest.mark.parametrize(
     ("name", "rows", "targets", "columns"),
     [("digits", 1797, 10, 64), ("breast_cancer", 569, 1, 30), ("diabetes", 442, 1, 10)],
@@ -139,14 +135,12 @@ def test_real_data_come_without_a_download(name, rows, targets, columns):
     assert (len(data), len(data.targets), data.items.shape[1]) == (rows, targets, columns)
 
 
-@pytest.mark.req("H-3")
 def test_digits_are_ten_labels_of_one_row_each():
     data = load_data(task(), None)
     assert np.array_equal(sum(data.targets.values()), np.ones(1797))
     assert all(data.targets[str(label)][row] == 1 for row, label in enumerate(data.first_labels.tolist()))
 
 
-@pytest.mark.req("H-3")
 def test_generated_reviews_are_read_back_as_any_other_file(tmp_path):
     plan = task(data={"reader": "generated-reviews", "rows": 60, "seed": 4}, metric="mrmse")
     one, two = load_data(plan, tmp_path), load_data(plan, tmp_path)

@@ -40,7 +40,6 @@ def spread(table, folds):
     return (counts.max(axis=0) - counts.min(axis=0)).max()
 
 
-@pytest.mark.req("A6")
 def test_the_first_label_is_the_first_of_the_declared_order():
     table = labels()
     found = first_labels({name: table[:, at].astype(float) for at, name in enumerate(NAMES)})
@@ -49,7 +48,6 @@ def test_the_first_label_is_the_first_of_the_declared_order():
     assert -1 in expected
 
 
-@pytest.mark.req("A6")
 def test_folds_hold_as_many_of_each_first_label_and_the_counts_are_told():
     table = labels()
     clips = data(table)
@@ -61,7 +59,6 @@ def test_folds_hold_as_many_of_each_first_label_and_the_counts_are_told():
     assert told == [dict(zip(NAMES, table[fold].sum(axis=0).tolist(), strict=True)) for fold in made.folds]
 
 
-@pytest.mark.req("A6")
 @pytest.mark.parametrize("seed", range(5))
 def test_iterative_stratification_spreads_every_label(seed):
     table = labels(seed=seed)

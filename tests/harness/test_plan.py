@@ -20,7 +20,6 @@ def at(text, part):
     return text[: text.index(part)].count("\n") + 1
 
 
-@pytest.mark.req("H-13")
 def test_the_numbers_of_the_protocol_are_the_plans_unless_somebody_says_otherwise(tmp_path):
     text = HEAD + f'[tasks.t]\ndata = "diabetes"\nmetric = "mrmse"\nfeatures = "{HERE}:SCALED"\n'
     plan = load_plan(written(tmp_path, text))
@@ -29,13 +28,11 @@ def test_the_numbers_of_the_protocol_are_the_plans_unless_somebody_says_otherwis
     assert (task.shared_split, task.validation_cap, task.shuffle_seed, task.group_by) == (False, None, None, "")
 
 
-@pytest.mark.req("A43")
 def test_each_task_has_its_own_number_of_folds(tmp_path):
     plan = load_plan(written(tmp_path, HEAD + DIGITS + REVIEWS.replace("folds = 3", "folds = 4")))
     assert {name: task.folds for name, task in plan.tasks.items()} == {"digits": 3, "reviews": 4}
 
 
-@pytest.mark.req("A12")
 def test_columns_to_predict_are_called_targets_and_nothing_else(tmp_path):
     assert load_plan(written(tmp_path)).canonical()["tasks"]["digits"]["targets"] == ["0", "8"]
     text = HEAD + DIGITS.replace("targets", "target")
@@ -43,7 +40,6 @@ def test_columns_to_predict_are_called_targets_and_nothing_else(tmp_path):
     assert found == [(at(text, "target ="), "tasks.digits has an unknown key `target`", "Did you mean 'targets'?")]
 
 
-@pytest.mark.req("A1")
 def test_a_plan_without_claims_has_the_four_contrasts_and_may_declare_others(tmp_path):
     claims = load_plan(written(tmp_path)).claims
     assert [(claim.system, claim.against, claim.hypothesis, claim.headline) for claim in claims] == [
@@ -71,7 +67,6 @@ def test_every_problem_is_found_at_its_line(tmp_path):
     assert found[0][2] == "Did you mean 'seed'?"
 
 
-@pytest.mark.req("H-5", case="bad")
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
@@ -99,7 +94,6 @@ def test_a_module_that_is_missing_or_in_the_wrong_place_is_reported(tmp_path, ol
     assert found[0][0] == at(text, new)
 
 
-@pytest.mark.req("H-5", case="good")
 def test_the_six_roles_have_their_places(tmp_path):
     plan = load_plan(written(tmp_path))
     task, system = plan.tasks["digits"], plan.teams[0].systems["digits"]
@@ -142,7 +136,6 @@ def test_two_teams_with_one_letter_are_refused(tmp_path):
     assert found[0][:2] == (at(text, "letter  ="), "two teams have the letter 'a'")
 
 
-@pytest.mark.req("X-1", case="bad")
 def test_a_typed_in_seed_cannot_be_called_sealed(tmp_path):
     found = problems(tmp_path, HEAD + 'seal = "s.seal"\n' + DIGITS + ALPHA)
     assert found[0][:2] == (4, "the plan has a typed-in seed and a seal")

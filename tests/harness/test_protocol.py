@@ -24,7 +24,6 @@ def largest_remainder(counts, n):
     return seats
 
 
-@pytest.mark.req("A8", "H-14")
 @given(st.lists(st.integers(0, 50), min_size=1, max_size=8).filter(any), st.data())
 def test_quotas_are_those_of_the_largest_remainder(counts, data):
     n = data.draw(st.integers(0, sum(counts)))
@@ -34,13 +33,11 @@ def test_quotas_are_those_of_the_largest_remainder(counts, data):
     assert all(quota <= count for quota, count in zip(found, counts, strict=True))
 
 
-@pytest.mark.req("A8")
 def test_sizes_are_rounded_as_the_plans_own_figures_are():
     assert nearest(0.7 * 433_697) == 303_588
     assert nearest(0.7 * 433_697) - 10_000 == 293_588
 
 
-@pytest.mark.req("H-14")
 @given(labels, st.data())
 def test_a_sample_has_the_shares_of_the_whole_and_no_row_twice(values, data):
     n = data.draw(st.integers(0, len(values)))
@@ -51,7 +48,6 @@ def test_a_sample_has_the_shares_of_the_whole_and_no_row_twice(values, data):
     assert Counter(values[rows].tolist()) == Counter({name: quota for name, quota in wanted.items() if quota})
 
 
-@pytest.mark.req("H-14", case="bad")
 def test_more_rows_than_there_are_cannot_be_sampled():
     with pytest.raises(SettingError, match="at most 3"):
         sample_stratified(np.array([0, 1, 1]), 4, np.random.default_rng(0))
@@ -67,14 +63,12 @@ def plan_folds(values, folds):
     return [slots[number % folds] for number in range(1, folds + 1)]
 
 
-@pytest.mark.req("H-15", "A4", "A5")
 @given(labels, st.integers(2, 7))
 def test_folds_are_those_of_the_plans_pseudocode(values, folds):
     folds = min(folds, len(values))
     assert [fold.tolist() for fold in stratified_folds(values, folds)] == plan_folds(values, folds)
 
 
-@pytest.mark.req("H-15")
 @given(labels, st.integers(2, 7))
 def test_no_fold_has_two_more_of_a_class_than_another(values, folds):
     folds = min(folds, len(values))
@@ -85,7 +79,6 @@ def test_no_fold_has_two_more_of_a_class_than_another(values, folds):
         assert max(held) - min(held) <= 1
 
 
-@pytest.mark.req("A5")
 def test_rows_are_shuffled_only_if_a_seed_says_so():
     values = np.array([0] * 30)
     plain, shuffled = stratified_folds(values, 3), stratified_folds(values, 3, shuffle_seed=5)
@@ -94,7 +87,6 @@ def test_rows_are_shuffled_only_if_a_seed_says_so():
     assert [fold.tolist() for fold in stratified_folds(values, 3, shuffle_seed=5)] == [f.tolist() for f in shuffled]
 
 
-@pytest.mark.req("H-13")
 @settings(max_examples=40)
 @given(st.integers(40, 200), st.integers(0, 99))
 def test_a_partition_has_the_plans_sets_and_shares_no_row(rows, seed):
@@ -107,7 +99,6 @@ def test_a_partition_has_the_plans_sets_and_shares_no_row(rows, seed):
     assert sorted(everything.tolist()) == list(range(rows))
 
 
-@pytest.mark.req("A11")
 def test_a_group_is_never_in_training_and_test():
     groups = np.repeat(np.arange(30), 5)
     values = np.tile([1, 2, 3, 4, 5], 30)
@@ -117,7 +108,6 @@ def test_a_group_is_never_in_training_and_test():
     assert len(made.test) == 45
 
 
-@pytest.mark.req("A24")
 def test_validation_can_be_capped_by_a_stratified_sample():
     values = np.tile([1, 2, 3, 4, 5], 100)
     made = partition(values, train_share=0.7, n=50, folds=5, generator=np.random.default_rng(1))

@@ -50,14 +50,11 @@ def whole(tmp_path_factory):
     return carried_out(tmp_path_factory.mktemp("whole"))
 
 
-@pytest.mark.req("H-18")
-@pytest.mark.req("A42")
 def test_two_teams_make_eleven_runs_of_a_task(whole):
     assert whole.runs("digits") == ALL == whole.done("digits")
     assert {score.run for score in whole.scores()} == set(ALL)
 
 
-@pytest.mark.req("H-13")
 def test_every_run_has_a_value_for_each_fold_and_target_of_one_replication(whole):
     split = whole.split("digits", "8")
     assert [len(fold) for fold in split.folds] == [100] * 3
@@ -76,8 +73,6 @@ def test_scores_are_those_of_the_predictions_kept(whole):
         assert (score.metric, score.status) == ("ap11", "done")
 
 
-@pytest.mark.req("H-17")
-@pytest.mark.req("H-16")
 @pytest.mark.parametrize(("run", "layer"), [("5a", 1), ("6a", 3)])
 def test_a_learner_trains_on_all_training_and_validation_rows_and_the_classifier_on_one_fold_of_its_codes(
     whole, run, layer
@@ -96,7 +91,6 @@ def test_a_learner_trains_on_all_training_and_validation_rows_and_the_classifier
     assert np.allclose(whole.predictions("digits", run, "8")[1], expected, atol=1e-8)
 
 
-@pytest.mark.req("H-5")
 def test_the_shallow_learner_is_the_one_layer_mode_of_the_deep_one(whole, tmp_path):
     text = HEAD + DIGITS + ALPHA.replace("COMPONENTS", "SEPARATE")
     separate = carried_out(tmp_path, text, only=["5a", "6a"])
@@ -116,8 +110,6 @@ def with_log(text, log):
     ).replace("units = 20", f'units = 20, log = "{log}"')
 
 
-@pytest.mark.req("H-19")
-@pytest.mark.req("H-17")
 def test_shared_work_is_done_once_and_a_second_run_does_none(tmp_path):
     log = tmp_path / "log"
     text = with_log(HEAD + DIGITS + ALPHA + BETA, log)
@@ -143,8 +135,6 @@ def _watcher(seen):
     return Watcher(progress=lambda outcome, finished, total: seen.append(outcome.state))
 
 
-@pytest.mark.req("A25")
-@pytest.mark.req("H-2")
 def test_fitted_preprocessing_sees_training_and_validation_rows_and_never_a_test_row(tmp_path):
     log = tmp_path / "log"
     write_csv(tmp_path / "reviews.csv", review_rows(200))
@@ -160,8 +150,6 @@ def test_fitted_preprocessing_sees_training_and_validation_rows_and_never_a_test
     assert not seen & {items[row] for row in split.test}
 
 
-@pytest.mark.req("H-2")
-@pytest.mark.req("A9")
 def test_the_ratings_that_are_not_the_target_reach_nobody(tmp_path):
     rows = review_rows(200)
     (tmp_path / "one").mkdir()
@@ -183,8 +171,6 @@ def test_the_ratings_that_are_not_the_target_reach_nobody(tmp_path):
     assert service[:20].tobytes() not in stored
 
 
-@pytest.mark.req("A35")
-@pytest.mark.req("A17")
 def test_a_run_that_cannot_be_or_fails_leaves_a_gap_and_the_others_go_on(tmp_path):
     text = HEAD + DIGITS.replace("STRONG", "NEEDS_COUNTS") + ALPHA.replace("RIDGE", "BROKEN") + BETA
     text = text.replace(f'learner = {{ module = "{HERE}:SEPARATE", parameters = {{ units = 20 }} }}\n', "")
@@ -204,14 +190,12 @@ def test_a_run_that_cannot_be_or_fails_leaves_a_gap_and_the_others_go_on(tmp_pat
         result.predictions("digits", "6b", "0")
 
 
-@pytest.mark.req("A35")
 def test_a_learner_without_a_one_layer_mode_does_not_provide_condition_5(tmp_path, monkeypatch):
     monkeypatch.delattr(Components, "shallow")
     result = carried_out(tmp_path, HEAD + DIGITS + BETA, only=["5b", "6b"])
     assert states(result) == {"5b": "not provided", "6b": "done"}
 
 
-@pytest.mark.req("A27")
 @pytest.mark.parametrize(
     ("module", "words"),
     [
@@ -241,10 +225,6 @@ def test_replications_have_seeds_of_their_own_and_their_spread_is_told(tmp_path)
     assert np.array_equal(alone.predictions("digits", "6a", "0"), codes[0])
 
 
-@pytest.mark.req("A24")
-@pytest.mark.req("A10")
-@pytest.mark.req("A11")
-@pytest.mark.req("A5")
 def test_options_that_depart_from_the_plan_are_written_down_with_what_they_did(tmp_path):
     write_csv(tmp_path / "reviews.csv", review_rows(200))
     options = 'shared_split = true\nvalidation_cap = 20\nshuffle_seed = 4\ngroup_by = "restaurant"\n'
@@ -260,13 +240,11 @@ def test_options_that_depart_from_the_plan_are_written_down_with_what_they_did(t
     assert [sum(counts.values()) for counts in shared["values_in_folds"]] == [30, 30, 30]
 
 
-@pytest.mark.req("H-4")
 def test_splits_are_written_with_their_digests(whole):
     split = whole.split("digits", "0")
     assert whole.manifest["partitions"] == {"digits/shared": partition_digest(split)}
 
 
-@pytest.mark.req("H-33")
 def test_selected_runs_are_redone_as_a_numbered_iteration_with_a_reason(tmp_path):
     first = carried_out(tmp_path)
     before = {run: first.predictions("digits", run, "8") for run in ALL}
@@ -289,7 +267,6 @@ def test_selected_runs_are_redone_as_a_numbered_iteration_with_a_reason(tmp_path
     assert content(carried_out(tmp_path, changed).path) == kept
 
 
-@pytest.mark.req("H-33")
 def test_runs_on_other_splits_are_never_mixed(tmp_path):
     carried_out(tmp_path, only=["1"])
     with pytest.raises(SettingError, match="other splits"):
@@ -312,7 +289,6 @@ def test_a_folder_that_is_no_result_is_told(tmp_path):
         _ = ResultFolder(tmp_path).manifest
 
 
-@pytest.mark.req("H-19")
 def test_texts_are_cut_into_words_once_for_all_splits_and_teams(tmp_path):
     write_csv(tmp_path / "reviews.csv", review_rows(200))
     text = HEAD + REVIEWS + TEXT_TEAM
@@ -336,8 +312,6 @@ def test_data_without_groups_have_no_clusters(whole):
     assert whole.clusters("digits", "8") is None
 
 
-@pytest.mark.req("H-2")
-@pytest.mark.req("H-16")
 def test_no_step_before_the_scorer_stands_on_the_truth_of_a_test_row(tmp_path):
     write_csv(tmp_path / "reviews.csv", review_rows(200))
     evaluation = ready(written(tmp_path, HEAD + REVIEWS + TEXT_TEAM))

@@ -92,7 +92,6 @@ def test_a_plan_with_a_typed_in_seed_cannot_be_sealed(tmp_path):
     assert ready(plan).seed_facts() == {"sealed": False, "seed": 7}
 
 
-@pytest.mark.req("X-1", case="bad")
 @pytest.mark.parametrize(
     "content",
     [

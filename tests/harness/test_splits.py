@@ -28,7 +28,6 @@ def parts(made):
     return [*made.folds, made.validation, made.test]
 
 
-@pytest.mark.req("H-13")
 def test_each_target_has_training_in_folds_the_rest_of_it_for_validation_and_the_rest_of_all_for_test():
     data = rated()
     made = splits(task(), data, SEEDS)["food"]
@@ -41,7 +40,6 @@ def test_each_target_has_training_in_folds_the_rest_of_it_for_validation_and_the
         assert np.abs(share - whole).max() < 0.02
 
 
-@pytest.mark.req("A10")
 def test_targets_have_splits_of_their_own_unless_they_share_one():
     data = rated()
     own = splits(task(), data, SEEDS)
@@ -53,7 +51,6 @@ def test_targets_have_splits_of_their_own_unless_they_share_one():
     assert [set(values) for values in counts.values] == [{"1", "2", "3", "4", "5"}] * 4
 
 
-@pytest.mark.req("A11")
 def test_groups_are_on_both_sides_as_in_the_plan_unless_they_are_kept_together_and_the_overlap_is_told():
     data = rated()
     plain, grouped = splits(task(), data, SEEDS)["food"], splits(task(group_by="film"), data, SEEDS)["food"]
@@ -64,7 +61,6 @@ def test_groups_are_on_both_sides_as_in_the_plan_unless_they_are_kept_together_a
     assert overlap(data.groups, half) == 0.5
 
 
-@pytest.mark.req("A24")
 def test_validation_may_be_capped_and_the_other_sets_stay_as_they_are():
     data = rated()
     whole, few = splits(task(), data, SEEDS)["food"], splits(task(validation_cap=50), data, SEEDS)["food"]
@@ -76,7 +72,6 @@ def test_validation_may_be_capped_and_the_other_sets_stay_as_they_are():
     assert np.abs(counts - expected).max() < 1
 
 
-@pytest.mark.req("A5")
 def test_ties_go_by_class_and_row_and_shuffling_is_an_option():
     data = rated()
     one, same = (splits(task(), data, SEEDS)["food"] for _ in range(2))
@@ -90,7 +85,6 @@ def test_ties_go_by_class_and_row_and_shuffling_is_an_option():
     assert keys == sorted(keys)
 
 
-@pytest.mark.req("H-4")
 def test_a_split_follows_from_the_seed_and_its_digest_tells_any_change():
     data = rated()
     one, again, other = (splits(task(), data, seeds)["food"] for seeds in (SEEDS, SEEDS, Seeds.typed(4)))
@@ -99,7 +93,6 @@ def test_a_split_follows_from_the_seed_and_its_digest_tells_any_change():
     assert partition_digest(swapped) != partition_digest(one)
 
 
-@pytest.mark.req("A37")
 def test_a_stream_depends_on_its_names_and_nothing_else():
     names = [("a", "b"), ("ab",), ("b", "a"), ("a", "b", 1), ("a", "b", "1"), ()]
     assert len({SEEDS.derived(*name) for name in names}) == len(names)

@@ -31,7 +31,6 @@ def by_item(said):
     return found
 
 
-@pytest.mark.req("S-20")
 @pytest.mark.parametrize("seed", range(3))
 def test_alpha_is_one_less_the_share_of_disagreement_over_all_pairs(seed):
     said = stars(seed)
@@ -44,7 +43,6 @@ def test_alpha_is_one_less_the_share_of_disagreement_over_all_pairs(seed):
     assert found.low <= found.value <= found.high
 
 
-@pytest.mark.req("S-20")
 @pytest.mark.parametrize("seed", range(3))
 def test_kappa_of_two_judges_is_that_of_scikit_learn_and_their_mean_has_an_interval(seed):
     said = stars(seed, items=40)
@@ -59,7 +57,6 @@ def test_kappa_of_two_judges_is_that_of_scikit_learn_and_their_mean_has_an_inter
     assert mean.low < mean.value < mean.high
 
 
-@pytest.mark.req("S-20", case="bad")
 def test_what_cannot_be_told_is_undefined_with_its_reason():
     same = agreement_of([Said(judge, str(item), "4") for judge in "ab" for item in range(20)], draws=5)
     assert math.isnan(same.figures["alpha, ordinal"].value)

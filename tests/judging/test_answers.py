@@ -50,7 +50,6 @@ def test_an_answer_outside_the_choices_is_refused():
     assert read("relevance", verdict="maybe")[1] == ["Is the document relevant?: it is none of the answers"]
 
 
-@pytest.mark.req("R-29")
 def test_spans_with_severity_and_category_are_taken_as_list_or_text():
     spans = [{"start": 2, "end": 7, "severity": "major", "category": "Style"}]
     assert read("mqm", errors=spans) == ({"errors": spans}, [])
@@ -58,7 +57,6 @@ def test_spans_with_severity_and_category_are_taken_as_list_or_text():
     assert read("mqm") == ({"errors": []}, [])
 
 
-@pytest.mark.req("R-29")
 @pytest.mark.parametrize(
     "span",
     [

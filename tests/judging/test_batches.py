@@ -79,7 +79,6 @@ def test_the_template_is_an_htmlquestion_with_a_crowd_form_and_a_name_for_every_
     assert "Written by the system" in page
 
 
-@pytest.mark.req("X-18")
 def test_a_row_tells_neither_system_nor_facts_and_checks_look_like_the_rest():
     sent = batch()
     assert len(rows_of(sent)) == 4
@@ -107,7 +106,6 @@ def test_what_cannot_be_judged_there_is_refused_with_the_reason(preset, words):
         export_batch(scheme_of(preset), items(), batch="b", key=KEY, image_url=str)
 
 
-@pytest.mark.req("X-18")
 def test_results_of_the_batch_become_votes_of_hidden_workers():
     found = read(results(batch(), workers=("AWORKER1", "AWORKER2")))
     assert found.accepted
@@ -118,7 +116,6 @@ def test_results_of_the_batch_become_votes_of_hidden_workers():
     assert "AWORKER" not in repr(found)
 
 
-@pytest.mark.req("X-18")
 @pytest.mark.parametrize(
     ("change", "words"),
     [
@@ -138,7 +135,6 @@ def test_an_unknown_or_changed_row_is_refused_and_nothing_of_the_file_counts(cha
     assert {problem.rule for problem in found.problems} == {"X-18"}
 
 
-@pytest.mark.req("X-18")
 def test_rows_of_another_batch_or_key_do_not_fit():
     other = export_batch(
         SCHEME, items(), batch="b2", key=KEY, image_url=lambda digest: f"https://pics.example/{digest}"
@@ -147,7 +143,6 @@ def test_rows_of_another_batch_or_key_do_not_fit():
     assert not read(results(batch()), known_hits={"H0": "i0002"}).accepted
 
 
-@pytest.mark.req("C45")
 def test_rejected_assignments_are_no_votes_and_a_workers_second_vote_does_not_count():
     sent = batch()
     rejected = read(results(sent, status="Rejected"))

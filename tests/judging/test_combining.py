@@ -39,7 +39,6 @@ def values(scheme, judged, names):
     return {item: one.value if not one.why_not else one.why_not for item, one in decide(scheme, names, judged).items()}
 
 
-@pytest.mark.req("C08")
 @pytest.mark.parametrize(("tie", "tied"), [("no", "no"), ("yes", "yes")])
 def test_a_majority_decides_and_a_tie_goes_by_its_rule_which_is_named(tie, tied):
     scheme = scheme_of("binary", f'[combine]\nrule = "majority"\ntie = "{tie}"\n')
@@ -53,7 +52,6 @@ def test_a_tie_without_a_rule_is_left_open():
     assert values(scheme, Judged(said("relevant", {"a": ["Y", "N"]})), "a") == {"a": "tied"}
 
 
-@pytest.mark.req("M88")
 def test_an_adjudicator_stands_over_the_votes_and_none_of_these_is_a_decision():
     scheme = scheme_of("key-query")
     given = Judged(
@@ -63,7 +61,6 @@ def test_an_adjudicator_stands_over_the_votes_and_none_of_these_is_a_decision():
     assert values(scheme, given, "abc") == {"a": "N", "b": "Y", "c": "none of these"}
 
 
-@pytest.mark.req("S-18")
 def test_dawid_skene_decides_as_the_analysis_does():
     scheme = scheme_of("binary", '[combine]\nrule = "dawid-skene"\n', per_item=5)
     dice = random.Random(3)
@@ -94,7 +91,6 @@ def test_means_and_raw_votes():
     }
 
 
-@pytest.mark.req("S-18")
 def test_the_digest_of_judgements_knows_no_order_and_every_answer():
     given = said("answer", {"a": ["yes", "no"], "b": ["no"]})
     assert digest_of_judgements(given) == digest_of_judgements(reversed(given))
@@ -169,7 +165,6 @@ def summaries(systems=("Alpha", "Beta")):
     ]
 
 
-@pytest.mark.req("S-18")
 def test_votes_on_summaries_become_a_table_for_each_system_that_e2e_reads():
     scheme, pool = scheme_of("relevance"), summaries()
     given = Judged(said("verdict", {item.id: ["R", "N", "R"] for item in pool}))
@@ -191,7 +186,6 @@ def test_equal_summaries_of_two_systems_are_judged_once_and_count_for_both():
     assert made["A.judgements.tsv"].content == made["B.judgements.tsv"].content
 
 
-@pytest.mark.req("M88")
 def test_double_marks_and_decisions_become_a_key_and_what_is_open_is_named():
     ids = new_ids()
     pool = [
@@ -207,7 +201,6 @@ def test_double_marks_and_decisions_become_a_key_and_what_is_open_is_named():
     assert made["key/query2.tsv"].undecided == ("i0003",)
 
 
-@pytest.mark.req("M88")
 def test_domains_have_a_key_file_each():
     ids = new_ids()
     pool = [
@@ -220,7 +213,6 @@ def test_domains_have_a_key_file_each():
     assert (made["key/GOV.tsv"].content, made["key/LIF.tsv"].content) == (b"docA\tY\n", b"docA\tN\n")
 
 
-@pytest.mark.req("M95")
 def test_a_pool_is_judged_by_precedence_and_its_qrels_keep_the_unjudged_apart():
     runs = [
         PooledRun.of("first", {"q1": {"a": 3.0, "b": 2.0, "c": 1.0}, "q2": {"x": 1.0}}),
@@ -249,7 +241,6 @@ def test_a_pool_is_judged_by_precedence_and_its_qrels_keep_the_unjudged_apart():
     assert not any("first" in block.value or "second" in block.value for item in pool_items for block in item.blocks)
 
 
-@pytest.mark.req("S-19")
 def test_sides_that_were_changed_are_told_by_name_and_bradley_terry_reads_them():
     pool = items(40, left=["A", "B", "C"], right=["B", "C", "A"])
     scheme = scheme_of("pairwise")
@@ -288,7 +279,6 @@ def test_rankings_become_a_table_with_one_name_for_equal_rounds():
     assert [row["system"] for row in rows if row["judge"] == "y"] == ["E", "D", "C", "B", "A"]
 
 
-@pytest.mark.req("X-14")
 def test_no_answer_acts_as_a_formula_in_the_table_for_people():
     scheme, pool = scheme_of("key-query"), items(1, query="=cmd()", document="d")
     made = by_name(files_of(scheme, pool, Judged([Judgement(pool[0].id, "j", {"relevant": "Y", "reason": "=1+1"})])))

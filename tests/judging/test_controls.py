@@ -46,7 +46,6 @@ def test_what_a_check_expects(expected, answers, right):
     assert passed(check, answers, {"other": {"score": 50}}) is right
 
 
-@pytest.mark.req("R-29")
 @pytest.mark.parametrize("preset", ["da", "esa", "mqm"])
 def test_a_worse_copy_differs_in_one_run_of_words_and_expects_to_be_noticed(preset):
     scheme, pool = scheme_of(preset), segments(3)
@@ -64,7 +63,6 @@ def test_a_worse_copy_differs_in_one_run_of_words_and_expects_to_be_noticed(pres
         assert worse.expected == {"score": {"below": pool[0].id}}
 
 
-@pytest.mark.req("R-29")
 def test_a_worse_copy_goes_to_the_judge_of_the_item_and_nobody_else():
     scheme, pool = scheme_of("da"), segments(12)
     ids = new_ids("bad")
@@ -85,7 +83,6 @@ def test_an_item_without_text_or_without_donors_has_no_worse_copy():
     assert degraded(empty, segments(3), scheme, seed=1, new_id=lambda: "x") is None
 
 
-@pytest.mark.req("P-22")
 def test_a_judge_who_fails_checks_is_named_and_keeps_every_judgement():
     scheme = scheme_of("relevance")
     items = {f"c{at}": Item(f"c{at}", (), expected={"verdict": "R"}, role="check") for at in range(4)}

@@ -14,7 +14,6 @@ def said(item, question, *answers):
     return [Judgement(item, f"j{at}", {question: answer}) for at, answer in enumerate(answers)]
 
 
-@pytest.mark.req("M88")
 def test_what_two_marked_differently_goes_to_an_adjudicator_and_nothing_else():
     given = [*said("a", "relevant", "Y", "Y"), *said("b", "relevant", "Y", "N"), *said("c", "relevant", "Y")]
     found = disputes(given, scheme_of("key-query"))

@@ -23,7 +23,6 @@ def read(tmp_path, text, preset="readability", role="real", name="items.csv"):
     return read_items(path, scheme(preset), role=role, new_id=lambda: f"i{next(numbers)}")
 
 
-@pytest.mark.req("M52")
 def test_columns_named_like_blocks_are_shown_and_all_others_are_kept_from_judges(tmp_path):
     text = "query,document,query_id,document_id,system,lang,dir\nrain,نص,q1,d1,Alpha,ar,rtl\n"
     items, findings = read(tmp_path, text, "key-query")

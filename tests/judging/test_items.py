@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from html.parser import HTMLParser
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.judging.making import new_ids
@@ -58,7 +57,6 @@ def test_the_digest_tells_blocks_apart_by_all_that_is_seen_and_by_nothing_else()
     assert one.digest == same.digest != other.digest
 
 
-@pytest.mark.req("M50", case="good")
 def test_instructions_of_a_team_become_blocks_with_their_emphasis():
     made = instruction_blocks(
         {"component_1": "Look for <b>rain</b>", "domain": '<font color="red">x</font>'}, "Read <i>all</i>"
@@ -70,12 +68,10 @@ def test_instructions_of_a_team_become_blocks_with_their_emphasis():
     ]
 
 
-@pytest.mark.req("M50", case="bad")
 def test_instructions_that_are_no_text_are_left_out():
     assert instruction_blocks({"component_1": 7, "component_2": ["x"], "other": "never shown"}) == ()
 
 
-@pytest.mark.req("M51", case="good")
 def test_the_few_allowed_tags_stay():
     (block,) = instruction_blocks(
         {}, '<ul><li>one</li><li><b>two</b><br><span style="color: blue">three</span></li></ul>'
@@ -83,7 +79,6 @@ def test_the_few_allowed_tags_stay():
     assert tags_of(block.value).tags == {"ul", "li", "b", "br", "font"}
 
 
-@pytest.mark.req("M51", case="bad")
 @settings(deadline=None)
 @given(
     st.lists(

@@ -49,7 +49,6 @@ MARKED = {
 }
 
 
-@pytest.mark.req("R-1")
 @pytest.mark.parametrize("genre", MARKED)
 def test_the_marks_of_each_genre_are_removed_and_logged(genre):
     marked, names = MARKED[genre]
@@ -60,7 +59,6 @@ def test_the_marks_of_each_genre_are_removed_and_logged(genre):
     assert all(each.times >= 1 and each.first and each.passage == "p" for each in removed)
 
 
-@pytest.mark.req("R-1")
 @pytest.mark.parametrize("genre", sorted(genres()))
 def test_running_text_without_marks_stays_as_it_is(genre):
     plain = (
@@ -97,7 +95,6 @@ def passage(number, genre="newswire", topic="", words=60):
     )
 
 
-@pytest.mark.req("R-1")
 def test_vetting_says_why_a_passage_is_not_fit():
     pool = [
         passage(1),
@@ -126,7 +123,6 @@ def pool(count_of):
     ]
 
 
-@pytest.mark.req("R-1")
 def test_a_prepared_set_has_the_wanted_number_of_each_genre_in_balanced_rounds_of_ten():
     given_pool = pool(
         {"newswire": {"a": 20, "b": 13}, "weblog": {"a": 9, "c": 22}, "forum": {"b": 25}, "mt": {"c": 30}}

@@ -17,7 +17,6 @@ def work(judge, *seconds, answers=None):
     return [Judgement(f"i{at}", judge, answers or {}, seconds=each) for at, each in enumerate(seconds)]
 
 
-@pytest.mark.req("P-22")
 def test_an_hour_below_the_floor_is_warned_of_with_what_is_missing():
     (one,) = statements(work("ann", 120, 120, 120), Pay(per_item=0.1, currency="EUR", floor=12))
     assert (one.items, one.amount, one.rate) == (3, Decimal("0.30"), pytest.approx(3.0))
@@ -26,7 +25,6 @@ def test_an_hour_below_the_floor_is_warned_of_with_what_is_missing():
     assert one.sentence() == "3 items in 0.10 hours: 0.30 EUR, 3.00 an hour; below the floor of 12, 0.90 are missing."
 
 
-@pytest.mark.req("P-22")
 def test_all_work_is_paid_whatever_was_answered():
     pay = Pay(per_item=0.25, currency="EUR")
     right, wrong = (statements(work("x", 10, 10, answers=answers), pay)[0] for answers in ({"v": "R"}, {"v": "N"}))
@@ -60,7 +58,6 @@ def test_the_payroll_has_a_line_for_each_judge():
     ]
 
 
-@pytest.mark.req("P-22")
 def test_a_bonus_reaches_the_floor_and_is_never_rounded_to_nothing():
     done = [Judgement("i1", "ann", {}, seconds=277.2)]
     (found,) = statements(done, Pay(per_item=1.0, currency="EUR", floor=13))

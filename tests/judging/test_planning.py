@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from math import ceil, floor
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.judging.making import items, judges, new_ids, scheme_of
@@ -25,7 +24,6 @@ def shares_hold(whole, part, top, bottom):
     )
 
 
-@pytest.mark.req("R-1")
 @settings(max_examples=60, deadline=None)
 @given(CELLS, st.integers(1, 9), st.integers(0, 99))
 def test_parts_have_every_genre_and_topic_in_its_share(cells, count, seed):
@@ -38,7 +36,6 @@ def test_parts_have_every_genre_and_topic_in_its_share(cells, count, seed):
         assert floor(len(cells) / count) <= len(part) <= ceil(len(cells) / count)
 
 
-@pytest.mark.req("R-1")
 @settings(max_examples=60, deadline=None)
 @given(CELLS, st.integers(0, 20), st.integers(0, 99))
 def test_a_share_of_train_and_test_is_in_balance_too(cells, top, seed):
@@ -60,7 +57,6 @@ def test_every_cell_has_its_chance_of_the_odd_item():
     assert 70 <= drawn["a", ""] <= 130  # a quarter of 400, five standard deviations
 
 
-@pytest.mark.req("R-1")
 def test_rounds_to_be_ranked_are_the_same_ten_for_all_in_an_order_of_each_judges_own():
     scheme = scheme_of("readability")
     pool = items(40, genre=["news", "blog", "forum", "wiki"], topic=["a", "b", "c", "d", "e"])
@@ -142,7 +138,6 @@ def test_conflicts_languages_and_limits_that_were_declared_are_kept():
     assert [problem.rule for problem in plan.warnings] == ["P-30"]
 
 
-@pytest.mark.req("R-29")
 def test_segments_of_a_document_stay_together_and_in_order():
     scheme = scheme_of("da", per_item=1)
     pool = items(30, system=["A", "B"], document=["d1", "d1", "d2", "d2", "d3", "d3"])
@@ -214,14 +209,12 @@ def test_a_late_judge_of_a_ranked_panel_gets_the_rounds_in_use():
     assert {each.judge for each in more} == {"late"}
 
 
-@pytest.mark.req("M95")
 def test_a_pool_is_judged_in_the_order_it_was_given():
     scheme, pool = scheme_of("pool"), items(25, query=["q1", "q2"])
     plan = plan_rounds(pool, judges(1), scheme, 4)
     assert [each.item for each in plan] == [item.id for item in pool]
 
 
-@pytest.mark.req("S-19")
 def test_sides_of_pairs_are_changed_for_half_of_each_judges_items():
     plan = plan_rounds(items(20, left="A", right="B"), judges(2), scheme_of("pairwise"), 4)
     for judge in judges(2):

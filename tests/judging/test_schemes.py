@@ -36,7 +36,6 @@ def test_the_readability_preset_is_rounds_of_ten_with_stars_then_ranks_then_crit
     assert set(scheme.per_group) == {"expert", "novice"}
 
 
-@pytest.mark.req("R-29")
 @pytest.mark.parametrize(("preset", "widgets"), [("da", ["slider"]), ("esa", ["spans", "slider"]), ("mqm", ["spans"])])
 def test_translation_presets_ask_for_spans_and_sliders_in_document_context_with_controls(preset, widgets):
     scheme = scheme_of(preset)
@@ -158,7 +157,6 @@ def test_keys_of_the_page_and_of_stars_cannot_be_taken(key, words):
     assert words in [problem.message for problem in problems]
 
 
-@pytest.mark.req("M51", case="bad")
 def test_instructions_of_a_scheme_keep_no_script_link_picture_or_style():
     wild = (
         "<b>Read</b><script>alert(1)</script><a href='http://x'>on</a><img src=x><span style='font-size:90px'>s</span>"

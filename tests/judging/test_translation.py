@@ -53,7 +53,6 @@ def segments(preset="esa"):
     return scheme_of(preset), pool, Judged(given)
 
 
-@pytest.mark.req("R-29")
 @pytest.mark.parametrize("preset", ["da", "esa"])
 def test_judgements_go_out_as_appraise_writes_them_and_come_back_the_same(preset):
     scheme, pool, judged = segments(preset)
@@ -76,7 +75,6 @@ def test_judgements_go_out_as_appraise_writes_them_and_come_back_the_same(preset
     assert [one.value for one in system_scores(found)] == [one.value for one in system_scores(out)]
 
 
-@pytest.mark.req("R-29")
 def test_a_span_of_appraise_ends_with_its_last_character_and_missing_words_have_no_place():
     spans = json.dumps(
         [
@@ -92,7 +90,6 @@ def test_a_span_of_appraise_ends_with_its_last_character_and_missing_words_have_
     assert read_appraise(write_appraise([found]), "b.csv")[0] == (found,)
 
 
-@pytest.mark.req("R-29")
 def test_control_items_are_read_and_never_scored_and_document_scores_are_left_out():
     text = "j,S,1,TGT,eng,deu,80,d,False,1,2\nj,S,1,BAD,eng,deu,10,d,False,1,2\nj,S,1,TGT,eng,deu,5,d,True,1,2\n"
     found, problems = read_appraise(text.encode(), "a.csv")
@@ -122,7 +119,6 @@ def test_faults_of_an_export_are_named_by_line(line, words):
     assert [(problem.line, problem.message) for problem in problems] == [(2, words)]
 
 
-@pytest.mark.req("R-29")
 def test_marked_errors_go_out_as_mqm_and_come_back_the_same():
     scheme, pool, judged = segments("esa")
     made = {file.name: file.content for file in files_of(scheme, pool, judged)}
@@ -186,7 +182,6 @@ def test_faults_of_an_mqm_file_are_named(text, words):
     assert [problem.message for problem in problems] == [words]
 
 
-@pytest.mark.req("R-29")
 def test_a_systems_score_is_the_mean_of_segments_and_its_interval_draws_documents_and_judges():
     dice = np.random.default_rng(0)
     biased = {f"j{at}": float(bias) for at, bias in enumerate(dice.normal(0, 8, 12))}

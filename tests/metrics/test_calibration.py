@@ -87,7 +87,6 @@ def test_without_relevant_documents_nothing_is_worth_returning(name):
     assert (CALIBRATIONS[name](Pool()) == 0).all()
 
 
-@pytest.mark.req("S-15")
 @pytest.mark.parametrize(("beta", "share", "relevant"), [(20.0, 0.8, 2.0), (1.0, 0.5, 3.0), (0.3, 1.0, 1.0)])
 def test_the_rule_returns_the_set_of_documents_with_the_highest_expected_value(beta, share, relevant):
     """A hit is worth p / (n_rel N_rel) and a false alarm costs beta (1 - p) / (n N_non): all 64 sets are tried."""

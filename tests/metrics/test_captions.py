@@ -68,7 +68,6 @@ def sacre_bleu(answers, references, order):
     return scorer.corpus_score(answers, streams).score / 100
 
 
-@pytest.mark.req("T-4")
 @pytest.mark.parametrize("name", CASES)
 def test_cider_d_of_every_image_is_that_of_pycocoevalcap(name):
     answers, references = CASES[name]
@@ -78,7 +77,6 @@ def test_cider_d_of_every_image_is_that_of_pycocoevalcap(name):
     assert ours.mean() == pytest.approx(value, abs=1e-9)
 
 
-@pytest.mark.req("T-4")
 @pytest.mark.parametrize("name", CASES)
 def test_bleu_is_that_of_sacrebleu_without_smoothing(name):
     answers, references = CASES[name]
@@ -95,7 +93,6 @@ def test_bleu_is_that_of_pycocoevalcap_where_no_count_is_0(name):
     assert ours == pytest.approx(value, abs=1e-9)
 
 
-@pytest.mark.req("T-4")
 @pytest.mark.parametrize("name", [name for name in CASES if name != "some answers empty"])
 def test_rouge_l_of_every_image_is_that_of_pycocoevalcap(name):
     answers, references = CASES[name]
@@ -159,7 +156,6 @@ def test_keys_that_do_not_fit_one_integer_are_sorted_all_the_same(monkeypatch):
     assert np.array_equal(captions.cider_d(answers, references), expected)
 
 
-@pytest.mark.req("T-4")
 def test_the_fusion_is_the_mean_of_its_parts_with_cider_d_divided_by_10():
     rows = counts(captions_of(*CASES["few words"]))
     values = {metric.name: metric.of(rows) for metric in METRICS}
@@ -170,7 +166,6 @@ def test_the_fusion_is_the_mean_of_its_parts_with_cider_d_divided_by_10():
     assert captions.fusion(*CASES["few words"]) == pytest.approx(plain, rel=1e-12)
 
 
-@pytest.mark.req("T-9")
 def test_rows_of_images_add_up_to_the_corpus_values():
     answers, references = CASES["some answers empty"]
     rows = counts(captions_of(answers, references))

@@ -37,7 +37,6 @@ def by_peer(truth, answers, undefined, beta):
     return found
 
 
-@pytest.mark.req("T-7")
 @settings(max_examples=60, deadline=None)
 @given(CASES, st.sampled_from([np.nan, 0.0, 1.0]), st.sampled_from([0.5, 1.0, 2.0]))
 def test_all_means_are_those_of_scikit_learn(pairs, undefined, beta):
@@ -52,7 +51,6 @@ def test_all_means_are_those_of_scikit_learn(pairs, undefined, beta):
     assert found == pytest.approx({name: wanted[name] for name in found}, rel=1e-12, nan_ok=True)
 
 
-@pytest.mark.req("T-7")
 def test_every_class_is_that_of_scikit_learn():
     rng = np.random.default_rng(0)
     truth, answers = rng.choice(list("abc"), 60), rng.choice(list("abcd"), 60)
@@ -65,7 +63,6 @@ def test_every_class_is_that_of_scikit_learn():
     assert confusion(block).tolist() == peer.confusion_matrix(truth, answers, labels=classes).tolist()
 
 
-@pytest.mark.req("T-7", case="bad")
 def test_nothing_over_nothing_is_undefined_and_never_0():
     _, block = numbered(["a", "a", "b"], ["a", "a", "a"])
     _, never_given = class_rows(block, 1)
@@ -76,7 +73,6 @@ def test_nothing_over_nothing_is_undefined_and_never_0():
     assert values(["a", "b"], ["a", "a"])["precision_macro"] == 0.5
 
 
-@pytest.mark.req("T-9")
 def test_rows_of_a_class_are_its_columns_of_the_whole():
     rng = np.random.default_rng(1)
     block = Labels([""] * 50, rng.integers(0, 3, 50), rng.integers(0, 3, 50), 3)
@@ -89,7 +85,6 @@ def test_rows_of_a_class_are_its_columns_of_the_whole():
     assert CLASS_COLUMNS == ("hits", "answered", "true")
 
 
-@pytest.mark.req("T-7")
 def test_classes_left_out_are_as_labels_of_scikit_learn_and_count_for_accuracy():
     rng = np.random.default_rng(2)
     truth, answers = rng.integers(0, 4, 80), rng.integers(0, 4, 80)

@@ -21,7 +21,6 @@ def case(seed):
     return clouds(seed, positive=False)
 
 
-@pytest.mark.req("F-2")
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_three_that_scikit_learn_has_are_the_same(seed):
     features, labels = case(seed)
@@ -34,7 +33,6 @@ def test_the_three_that_scikit_learn_has_are_the_same(seed):
     assert ours == pytest.approx(peers.calinski_harabasz_score(features, labels))
 
 
-@pytest.mark.req("F-2")
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("metric", ["cosine", "sqeuclidean"])
 def test_silhouettes_by_class_means_are_those_by_pairs(metric, seed):
@@ -43,7 +41,6 @@ def test_silhouettes_by_class_means_are_those_by_pairs(metric, seed):
     assert ours == pytest.approx(peers.silhouette_samples(features, labels, metric=metric), abs=1e-9)
 
 
-@pytest.mark.req("F-2")
 @pytest.mark.parametrize("seed", SEEDS)
 def test_dunn_and_rs_are_those_of_permetrics(seed):
     features, labels = case(seed)
@@ -54,7 +51,6 @@ def test_dunn_and_rs_are_those_of_permetrics(seed):
     assert clustering.rs(features, labels).value == pytest.approx(peer.r_squared_index(), rel=1e-9)
 
 
-@pytest.mark.req("F-2")
 @pytest.mark.parametrize("seed", SEEDS)
 def test_point_biserial_is_the_correlation_over_all_pairs(seed):
     features, labels = case(seed)
@@ -70,7 +66,6 @@ def test_point_biserial_is_the_correlation_over_all_pairs(seed):
     assert clustering.point_biserial(features, labels, definition="clustercrit").value == pytest.approx(plain)
 
 
-@pytest.mark.req("F-2")
 @settings(deadline=None, max_examples=40)
 @given(labelled(positive=False))
 def test_measures_are_their_definitions(case):
@@ -98,7 +93,6 @@ def test_measures_are_their_definitions(case):
         assert clustering.davies_bouldin(features, labels, q=q).value == pytest.approx(worst, rel=1e-9)
 
 
-@pytest.mark.req("F-2")
 def test_rivals_of_dunn_and_c_root_k_are_named_options():
     features, labels = case(3)
     centroids = np.array([features[labels == name].mean(axis=0) for name in range(5)])
@@ -112,7 +106,6 @@ def test_rivals_of_dunn_and_c_root_k_are_named_options():
     assert root > of_roots  # the root of a mean is no less than the mean of roots
 
 
-@pytest.mark.req("F-2")
 def test_macro_silhouette_is_the_mean_of_class_means():
     features, labels = case(4)
     each = peers.silhouette_samples(features, labels)
@@ -120,7 +113,6 @@ def test_macro_silhouette_is_the_mean_of_class_means():
     assert clustering.silhouette(features, labels, average="macro").value == pytest.approx(expected)
 
 
-@pytest.mark.req("F-4")
 def test_dead_features_change_nothing_unless_asked():
     features, labels = case(5)
     dead = np.concatenate([features, np.full((len(labels), 3), 7e4)], axis=1)
@@ -131,7 +123,6 @@ def test_dead_features_change_nothing_unless_asked():
     assert np.isnan(clustering.c_root_k(dead, labels, constants="nan").value)
 
 
-@pytest.mark.req("F-4")
 def test_classes_without_scatter_give_infinity_and_data_without_any_are_undefined():
     collapsed = np.repeat(np.array([[0.1, 0.7], [1.3, 0.2], [5.1, 5.7]]), 4, axis=0)
     labels = np.repeat(np.arange(3), 4)
@@ -144,7 +135,6 @@ def test_classes_without_scatter_give_infinity_and_data_without_any_are_undefine
     assert clustering.silhouette(same, [0, 0, 0, 1, 1, 1]).value == 0
 
 
-@pytest.mark.req("F-4")
 def test_coincident_centroids_make_davies_bouldin_infinite_unless_dropped_as_scikit_learn_does():
     features = np.array([[-1.0, 0], [1, 0], [0, -2], [0, 2], [9, 9], [9, 10]])
     labels = [0, 0, 1, 1, 2, 2]
@@ -155,7 +145,6 @@ def test_coincident_centroids_make_davies_bouldin_infinite_unless_dropped_as_sci
     assert dropped == pytest.approx(peers.davies_bouldin_score(features, labels))
 
 
-@pytest.mark.req("F-4")
 def test_single_rows_have_silhouette_0_and_all_single_rows_have_none():
     features, labels = case(6)
     labels[11] = 77
@@ -167,7 +156,6 @@ def test_single_rows_have_silhouette_0_and_all_single_rows_have_none():
     assert np.isnan(clustering.point_biserial(features, np.arange(len(labels))).value)
 
 
-@pytest.mark.req("F-4")
 def test_features_far_from_zero_lose_nothing():
     features, labels = case(7)
     for name in PLAIN:
@@ -175,7 +163,6 @@ def test_features_far_from_zero_lose_nothing():
         assert there == pytest.approx(here, rel=1e-7), name
 
 
-@pytest.mark.req("F-4")
 def test_tiny_scatter_inside_classes_is_not_lost_in_a_difference():
     rng = np.random.default_rng(0)
     labels = np.arange(60) % 3
@@ -184,7 +171,6 @@ def test_tiny_scatter_inside_classes_is_not_lost_in_a_difference():
     assert ours == pytest.approx(peers.calinski_harabasz_score(features, labels), rel=1e-6)
 
 
-@pytest.mark.req("F-4")
 @pytest.mark.parametrize("scale", [1e-120, 1e-30, 1e30, 1e120])
 @pytest.mark.parametrize("precision", ["float32", "float64"])
 def test_the_scale_of_all_features_changes_no_value(precision, scale):
@@ -195,7 +181,6 @@ def test_the_scale_of_all_features_changes_no_value(precision, scale):
         assert there[name].value == pytest.approx(found.value, rel=1e-5), name
 
 
-@pytest.mark.req("F-4")
 @pytest.mark.parametrize("scale", [1e-200, 1e160, 1e200])
 def test_features_whose_squares_are_lost_are_refused_with_the_cure_but_have_their_ferm(scale):
     features, labels = clouds(11)
@@ -207,7 +192,6 @@ def test_features_whose_squares_are_lost_are_refused_with_the_cure_but_have_thei
             measure(features * scale, labels, names=[name])
 
 
-@pytest.mark.req("F-13")
 def test_the_worst_rows_by_silhouette_come_first():
     features, labels = case(8)
     found = measure(features, labels, with_samples=True)
@@ -216,7 +200,6 @@ def test_the_worst_rows_by_silhouette_come_first():
     assert found.samples.worst(1)[0] == each.argmin()
 
 
-@pytest.mark.req("F-4")
 def test_asking_for_what_the_data_do_not_hold_is_answered_in_words():
     features, labels = case(9)
     with pytest.raises(SettingError, match="leep"):

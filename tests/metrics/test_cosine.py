@@ -30,7 +30,6 @@ def values(features, labels, **options):
     return {name: found.value for name, found in cosine.ferm(features, labels, **options).values.items()}
 
 
-@pytest.mark.req("F-1", "F-9")
 @settings(deadline=None, max_examples=60)
 @given(labelled())
 def test_closed_forms_are_the_definitions_by_pairs(case):
@@ -38,7 +37,6 @@ def test_closed_forms_are_the_definitions_by_pairs(case):
     assert values(features, labels) == pytest.approx(plain_ferm(features, labels), rel=1e-8, abs=1e-10)
 
 
-@pytest.mark.req("F-1")
 @pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64, np.int32])
 def test_any_type_of_number_is_summed_in_float64(kind):
     features, labels = clouds(1)
@@ -47,7 +45,6 @@ def test_any_type_of_number_is_summed_in_float64(kind):
     assert values(narrow, labels) == pytest.approx(expected, rel=1e-11)
 
 
-@pytest.mark.req("F-1")
 def test_each_class_has_its_means_its_ratio_and_its_nearest_rival():
     features, labels = clouds(2)
     found = cosine.ferm(features, labels).classes
@@ -64,7 +61,6 @@ def test_each_class_has_its_means_its_ratio_and_its_nearest_rival():
         assert found.rival_cosine[place] == pytest.approx(max(others.values()))
 
 
-@pytest.mark.req("F-1")
 def test_pooled_pairs_are_another_reading_that_agrees_when_classes_are_of_one_size():
     features, labels = clouds(3)
     cos, same = cosines(features), labels[:, None] == labels
@@ -75,7 +71,6 @@ def test_pooled_pairs_are_another_reading_that_agrees_when_classes_are_of_one_si
     assert values(features, even, weighting="pairs")["ferm2"] == pytest.approx(values(features, even)["ferm2"])
 
 
-@pytest.mark.req("F-1")
 @settings(deadline=None, max_examples=30)
 @given(labelled(), st.integers(0, 1000))
 def test_order_names_scale_of_a_row_and_rotation_change_nothing(case, seed):
@@ -92,7 +87,6 @@ def test_order_names_scale_of_a_row_and_rotation_change_nothing(case, seed):
     assert values(features @ turned, labels) == expected
 
 
-@pytest.mark.req("F-1")
 @settings(deadline=None, max_examples=40)
 @given(labelled())
 def test_each_later_ferm_is_no_larger_where_centroids_do_not_oppose(case):
@@ -102,7 +96,6 @@ def test_each_later_ferm_is_no_larger_where_centroids_do_not_oppose(case):
     assert found["ferm3"] >= found["ferm4"] * (1 - 1e-9)
 
 
-@pytest.mark.req("F-1")
 def test_on_a_simplex_every_ferm_is_minus_the_number_of_other_classes():
     classes = 5
     corners = np.eye(classes) - 1 / classes
@@ -113,7 +106,6 @@ def test_on_a_simplex_every_ferm_is_minus_the_number_of_other_classes():
         assert NEGATIVE_INTER in found[name].flags
 
 
-@pytest.mark.req("F-9")
 @settings(deadline=None, max_examples=40)
 @given(labelled(positive=False))
 def test_the_companions_are_bounded_on_centred_features_and_labelled_as_ours(case):
@@ -125,7 +117,6 @@ def test_the_companions_are_bounded_on_centred_features_and_labelled_as_ours(cas
     assert NEGATIVE_FEATURES not in found["gap"].flags
 
 
-@pytest.mark.req("F-9")
 def test_collapsed_classes_have_collapse_0_and_no_structure_gives_about_1():
     corners = np.repeat(np.eye(3), 4, axis=0)
     labels = np.repeat(np.arange(3), 4)
@@ -135,7 +126,6 @@ def test_collapsed_classes_have_collapse_0_and_no_structure_gives_about_1():
     assert cosine.collapse(noise, np.arange(900) % 3) == pytest.approx(1, abs=0.01)
 
 
-@pytest.mark.req("F-4")
 def test_a_zero_row_has_cosine_0_with_everything_and_still_counts():
     features, labels = clouds(4)
     features[[3, 10]] = 0
@@ -145,7 +135,6 @@ def test_a_zero_row_has_cosine_0_with_everything_and_still_counts():
     assert found.classes.zeros.sum() == 2
 
 
-@pytest.mark.req("F-4")
 def test_a_class_whose_unit_vectors_cancel_has_no_direction_and_voids_ferm1_by_name():
     features = np.array([[1.0, 0], [-1, 0], [0, 1], [0.1, 1], [1, 1], [1, 1.2]])
     found = cosine.ferm(features, ["lost", "lost", "a", "a", "b", "b"])
@@ -157,7 +146,6 @@ def test_a_class_whose_unit_vectors_cancel_has_no_direction_and_voids_ferm1_by_n
     assert found.classes.directed.tolist() == [True, True, False]
 
 
-@pytest.mark.req("F-4")
 def test_a_denominator_of_zero_is_undefined_and_a_tiny_one_is_flagged_with_its_parts():
     apart = cosine.ferm(np.repeat(np.eye(2), 2, axis=0), [0, 0, 1, 1]).values
     assert np.isnan(apart["ferm2"].value)
@@ -168,7 +156,6 @@ def test_a_denominator_of_zero_is_undefined_and_a_tiny_one_is_flagged_with_its_p
     assert UNSTABLE in nearly.flags
 
 
-@pytest.mark.req("F-4")
 def test_classes_of_one_row_are_left_out_of_the_numerator_or_count_zero_if_asked():
     features, labels = clouds(5, rows=40)
     labels[labels == 4] = 3
@@ -180,7 +167,6 @@ def test_classes_of_one_row_are_left_out_of_the_numerator_or_count_zero_if_asked
     assert np.isnan(omitted.classes.intra[-1])
 
 
-@pytest.mark.req("F-4")
 def test_only_counting_zeros_dips_where_each_new_class_has_one_row():
     """The shift experiment in small: target classes come in with one row each, then with more."""
     rng = np.random.default_rng(0)
@@ -197,14 +183,12 @@ def test_only_counting_zeros_dips_where_each_new_class_has_one_row():
     assert all(first > second for first, second in pairwise(omit))
 
 
-@pytest.mark.req("F-4")
 def test_without_any_pair_inside_a_class_all_is_undefined():
     found = cosine.ferm(np.eye(3) + 0.1, ["a", "b", "c"]).values
     assert all(np.isnan(found[name].value) for name in FERM)
     assert all("undefined" in found[name].flags for name in FERM)
 
 
-@pytest.mark.req("F-4", "F-11")
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf], ids=["nan", "inf", "minus-inf"])
 def test_a_bad_number_is_refused_by_its_row(bad):
     features, labels = clouds(6)
@@ -213,7 +197,6 @@ def test_a_bad_number_is_refused_by_its_row(bad):
         cosine.ferm(features, labels)
 
 
-@pytest.mark.req("F-4")
 @pytest.mark.parametrize(
     ("features", "labels", "says"),
     [
@@ -233,21 +216,18 @@ def test_what_cannot_be_measured_is_refused_in_words(features, labels, says):
         cosine.ferm(features, labels)
 
 
-@pytest.mark.req("F-10")
 def test_negative_features_are_warned_of_before_ferm():
     features, labels = clouds(7)
     assert NEGATIVE_FEATURES not in cosine.ferm(features, labels).values["ferm1"].flags
     assert NEGATIVE_FEATURES in cosine.ferm(features - 1, labels).values["ferm1"].flags
 
 
-@pytest.mark.req("F-10")
 def test_measures_that_move_with_the_number_of_classes_are_not_compared_without_a_word():
     assert "10, 20 and 47" in different_classes_note("h_score", [47, 10, 20])
     assert different_classes_note("h_score", [10, 10]) is None
     assert different_classes_note("ferm1", [10, 20]) is None
 
 
-@pytest.mark.req("F-4")
 def test_huge_and_tiny_rows_keep_their_direction():
     features, labels = clouds(8)
     expected = values(features, labels)
@@ -257,7 +237,6 @@ def test_huge_and_tiny_rows_keep_their_direction():
         assert values(scaled, labels) == pytest.approx(expected, rel=1e-9)
 
 
-@pytest.mark.req("F-13")
 def test_every_row_has_its_own_and_best_rival_cosine_and_the_worst_come_first():
     features, labels = clouds(9)
     features[5] = features[labels != labels[5]][0]
@@ -272,7 +251,6 @@ def test_every_row_has_its_own_and_best_rival_cosine_and_the_worst_come_first():
     assert 5 in found.worst(10)
 
 
-@pytest.mark.req("F-1")
 def test_labels_are_any_hashable_and_1_is_not_the_string_1():
     assert Classes.of([1, "1", 1, ("a", 2)]).counts.tolist() == [2, 1, 1]
     assert Classes.of([2**70, 1, 1]).counts.sum() == 3

@@ -27,7 +27,6 @@ def test_values_are_those_of_brute_force_with_fractions(case, beta):
     assert set(found) == {*FORMS, "pmiss", "pfa", "adwv"}
 
 
-@pytest.mark.req("M02", case="good")
 @given(tables(), st.integers(0, 2**32 - 1))
 @settings(max_examples=20, deadline=None)
 def test_scores_do_not_touch_the_values_of_decisions(case, seed):

@@ -82,7 +82,6 @@ def as_floats(fractions):
     return [np.nan if value is None else float(value) for value in fractions]
 
 
-@pytest.mark.req("M13", "M15", "C07", case="good")
 @settings(max_examples=60, deadline=None)
 @given(campaigns())
 def test_raw_shares_give_the_values_that_fractions_give(campaign):
@@ -93,7 +92,6 @@ def test_raw_shares_give_the_values_that_fractions_give(campaign):
     assert np.allclose(values(block), as_floats(plain_values(counts)), equal_nan=True)
 
 
-@pytest.mark.req("M12", "M15", case="good")
 @settings(max_examples=40, deadline=None)
 @given(campaigns())
 def test_one_verdict_keeps_a_pair_or_moves_it_to_misses_or_rejected(campaign):
@@ -106,7 +104,6 @@ def test_one_verdict_keeps_a_pair_or_moves_it_to_misses_or_rejected(campaign):
     assert np.allclose(rates(judged(relevant, returned, verdicts)), plain)
 
 
-@pytest.mark.req("M14", case="good")
 def test_pairs_that_were_not_returned_enter_as_they_are():
     relevant = [[True, True, False, False]]
     silent = judged(relevant, [[False] * 4], [])
@@ -115,14 +112,12 @@ def test_pairs_that_were_not_returned_enter_as_they_are():
     assert counts_of_shares(some.returned, some.share).tolist() == [[1, 1, 1, 1]]
 
 
-@pytest.mark.req("M15", "C07")
 def test_queries_weigh_the_same_whatever_their_number_of_documents_found():
     relevant = [[True, False, False, False], [True, True, True, False]]
     block = judged(relevant, [[True, False, False, False], [True, True, True, False]], [0, 1, 1, 1])
     assert E2E_AQWV.bind(beta=59.9).of(rates(block)) == pytest.approx(0.5)
 
 
-@pytest.mark.req("M13", case="bad")
 def test_a_returned_pair_without_judgement_has_no_end_to_end_rows():
     with pytest.raises(ValueError, match="M13"):
         rates(judged([[True]], [[True]], [np.nan]))
@@ -154,7 +149,6 @@ def test_groups_of_documents_and_queries_read_one_by_one_give_the_same(campaign,
     assert np.array_equal(rows_of_shares(joined, share), rows_of_shares(Returned.of(block), share))
 
 
-@pytest.mark.req("S-18")
 def test_draws_of_queries_and_judgements_are_valued_all_at_once():
     rng = np.random.default_rng(5)
     relevant, returned = rng.random((4, 9)) < 0.4, rng.random((4, 9)) < 0.6

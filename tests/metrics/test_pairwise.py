@@ -53,7 +53,6 @@ def agree(found, expected, **tolerance):
         assert getattr(found, name) == pytest.approx(value, **tolerance), name
 
 
-@pytest.mark.req("F-5", "F-6")
 @pytest.mark.parametrize("tile", [7, 16, 512])
 @pytest.mark.parametrize("classes", [2, 5, 40])
 def test_a_sweep_of_any_cut_is_the_whole_matrix(classes, tile, monkeypatch):
@@ -64,7 +63,6 @@ def test_a_sweep_of_any_cut_is_the_whole_matrix(classes, tile, monkeypatch):
     agree(pairwise_sweep(features, labels), expected, rel=1e-5)
 
 
-@pytest.mark.req("F-5", "F-6")
 def test_strips_that_do_not_fit_in_memory_give_the_same(monkeypatch):
     features, labels = clouds(1, rows=200, classes=6)
     whole = pairwise_sweep(features, labels, precision="float64")
@@ -76,7 +74,6 @@ def test_strips_that_do_not_fit_in_memory_give_the_same(monkeypatch):
         assert found.rival.tolist() == whole.rival.tolist()
 
 
-@pytest.mark.req("F-6")
 @pytest.mark.parametrize("pool", [ThreadPoolExecutor, ProcessPoolExecutor], ids=["threads", "processes"])
 def test_workers_of_any_kind_agree_with_one_process(pool, monkeypatch):
     monkeypatch.setattr(panels, "TILE", 32)
@@ -88,7 +85,6 @@ def test_workers_of_any_kind_agree_with_one_process(pool, monkeypatch):
         assert together[name].value == pytest.approx(found.value, rel=1e-12), name
 
 
-@pytest.mark.req("F-6")
 def test_dunn_is_exact_in_float32_where_a_tile_would_lose_it():
     rng = np.random.default_rng(0)
     labels = np.arange(400) % 4
@@ -101,7 +97,6 @@ def test_dunn_is_exact_in_float32_where_a_tile_would_lose_it():
     assert found.own == pytest.approx(expected["own"], rel=1e-5)
 
 
-@pytest.mark.req("F-6")
 def test_many_equal_distances_are_no_trouble():
     rng = np.random.default_rng(1)
     labels = rng.integers(0, 3, 150)
@@ -109,7 +104,6 @@ def test_many_equal_distances_are_no_trouble():
     agree(pairwise_sweep(features, labels), brute(features.astype(float), labels), rel=1e-5, abs=1e-9)
 
 
-@pytest.mark.req("F-5")
 def test_all_linear_measures_read_each_row_once_and_davies_bouldin_once_more():
     features, labels = clouds(3)
     counted = Counted(features)
@@ -121,7 +115,6 @@ def test_all_linear_measures_read_each_row_once_and_davies_bouldin_once_more():
     assert counted.reads.max() <= 3
 
 
-@pytest.mark.req("F-5")
 def test_all_measures_of_pairs_come_from_one_sweep():
     features, labels = clouds(4, rows=150)
     counted = Counted(features)
@@ -132,7 +125,6 @@ def test_all_measures_of_pairs_come_from_one_sweep():
     assert counted.reads.sum() == three
 
 
-@pytest.mark.req("F-5")
 @settings(deadline=None, max_examples=25)
 @given(st.integers(0, 1000), st.lists(st.integers(1, 99), max_size=4, unique=True))
 def test_batches_shards_and_the_whole_are_one_state(seed, cuts):
@@ -153,7 +145,6 @@ def test_batches_shards_and_the_whole_are_one_state(seed, cuts):
             assert found[name].value == pytest.approx(value.value, rel=1e-9), name
 
 
-@pytest.mark.req("F-5")
 def test_shift_levels_add_rows_to_a_state_without_reading_the_old_ones():
     features, labels = clouds(5)
     base, more = np.arange(80), np.arange(80, 120)
@@ -164,13 +155,11 @@ def test_shift_levels_add_rows_to_a_state_without_reading_the_old_ones():
     assert level.rows == 120
 
 
-@pytest.mark.req("F-5")
 def test_states_of_different_dimensions_do_not_add():
     with pytest.raises(FeaturesError, match="3 and of 4 dimensions"):
         linear_pass(np.ones((2, 3)), [0, 1]) + linear_pass(np.ones((2, 4)), [0, 1])
 
 
-@pytest.mark.req("F-11")
 def test_a_stream_names_a_bad_row_by_its_place_in_the_whole():
     stream = LinearPass()
     stream.add(np.ones((5, 2)), [0] * 5)
@@ -183,7 +172,6 @@ def test_a_stream_names_a_bad_row_by_its_place_in_the_whole():
         LinearPass().sums()
 
 
-@pytest.mark.req("F-5")
 def test_memory_of_the_sweep_does_not_grow_with_the_square_of_the_rows():
     def peak(rows):
         features, labels = clouds(6, rows=rows, dimensions=4, classes=8)

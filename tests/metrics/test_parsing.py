@@ -41,7 +41,6 @@ def rows_of(gold, answers, rules=None, **more):
     return statistics(Parses([""] * len(gold), ours, theirs, fitting(ours, theirs), **more))
 
 
-@pytest.mark.req("T-2", "T-9")
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_every_sentence_counts_as_brute_force_counts_it(seed):
     gold, answers = sentences(seed, 150, parser=BAD)
@@ -50,7 +49,6 @@ def test_every_sentence_counts_as_brute_force_counts_it(seed):
         assert dict(zip(COLUMNS, row.tolist(), strict=True)) == counted(one, other)
 
 
-@pytest.mark.req("T-2")
 def test_values_are_those_of_pyevalb_where_both_mean_the_same():
     """No punctuation, traces, function labels or brackets that stand twice: there its sets are bags."""
     from PYEVALB import scorer
@@ -82,7 +80,6 @@ def distinct(*texts):
     return all(len(set(brackets(nested(text)))) == len(brackets(nested(text))) for text in texts)
 
 
-@pytest.mark.req("T-2")
 @pytest.mark.parametrize(
     ("answer", "precision", "recall"),
     [
@@ -96,7 +93,6 @@ def test_brackets_that_stand_twice_are_matched_as_often(answer, precision, recal
     assert (result["labelled_precision"], result["labelled_recall"]) == (precision, recall)
 
 
-@pytest.mark.req("T-2")
 def test_a_deleted_word_goes_with_all_that_holds_nothing_else():
     gold = "(TOP (S (NP-SBJ-1 (PRP it)) (VP (VBD was) (SBAR (-NONE- 0) (S (-NONE- *T*-1)))) (. .)))"
     answer = "(S1 (S (NP (PRP it)) (VP (VBD was))))"
@@ -105,7 +101,6 @@ def test_a_deleted_word_goes_with_all_that_holds_nothing_else():
     assert found([gold], [answer])["labelled_f1"] == 1.0
 
 
-@pytest.mark.req("T-2")
 def test_rules_are_settings():
     gold, answer = ["(S (ADVP (RB up)) (NP=1 (NN x)))"], ["(S (PRT (RB up)) (NP-2 (NN x)))"]
     assert found(gold, answer)["exact"] == 1.0
@@ -122,7 +117,6 @@ def test_what_is_equal_to_the_same_is_equal():
     assert same == {"B": "A", "C": "A", "D": "A", "Y": "X"}
 
 
-@pytest.mark.req("T-2")
 def test_a_tree_of_other_words_misses_all_brackets_or_is_left_out_as_asked():
     gold = ["(S (NP (A a)) (B b))", "(S (A a))"]
     answers = ["(S (NP (A a)) (B c))", "(S (A a))"]
@@ -134,7 +128,6 @@ def test_a_tree_of_other_words_misses_all_brackets_or_is_left_out_as_asked():
     assert rows_of(gold, answers, leave_out=True)[0].tolist() == [0.0] * len(COLUMNS)
 
 
-@pytest.mark.req("T-2", case="bad")
 def test_values_of_nothing_are_undefined():
     result = found(["(TOP (A a) (. .))"], ["(TOP (A a) (. .))"])
     assert all(math.isnan(result[name]) for name in ("labelled_f1", "labelled_precision", "labelled_recall"))
@@ -145,7 +138,6 @@ def test_values_of_nothing_are_undefined():
     assert all(math.isnan(value) for value in found([], []).values())
 
 
-@pytest.mark.req("T-2")
 def test_it_is_said_why_a_tree_does_not_fit():
     ours, theirs = (
         pruned(side, Rules()) for side in both(["(A a) (B b)"] * 3, ["(A a)", "(A a) (B c)", "(A a) (B b)"])
@@ -156,7 +148,6 @@ def test_it_is_said_why_a_tree_does_not_fit():
     assert misfit(ours, theirs, 2) == ""
 
 
-@pytest.mark.req("T-2")
 def test_tags_of_the_reference_can_say_which_words_go():
     gold, answers = both(["(S (NP (A a)) (. '))", "(S (A a))"], ["(S (NP (A a)) (POS '))", "(S (A a) (A b))"])
     rules = Rules()
@@ -187,7 +178,6 @@ def laminar(draw, words=8):
     return found
 
 
-@pytest.mark.req("T-2")
 @given(laminar(), laminar())
 def test_crossing_brackets_are_those_of_brute_force(tree, spans):
     assert crossing_spans(tree, spans, 8) == sum(any(crosses(span, bracket) for bracket in tree) for span in spans)

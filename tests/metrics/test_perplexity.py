@@ -16,7 +16,6 @@ def root(probabilities):
     return product, math.exp(logarithm / len(probabilities))
 
 
-@pytest.mark.req("T-1")
 @pytest.mark.parametrize("size", [3, 40, 2000])
 def test_both_formulas_give_one_number_also_where_the_product_is_too_small_for_a_float(size):
     rng = np.random.default_rng(size)
@@ -30,7 +29,6 @@ def test_both_formulas_give_one_number_also_where_the_product_is_too_small_for_a
     assert perplexity([tokens[: size // 2], tokens[size // 2 :]]) == pytest.approx(wanted, rel=1e-12)
 
 
-@pytest.mark.req("T-1")
 def test_it_is_that_of_nltk_in_base_2():
     """nltk's formula: 2 to the cross-entropy; its own model gives the probabilities."""
     from nltk.lm import Lidstone
@@ -44,13 +42,11 @@ def test_it_is_that_of_nltk_in_base_2():
     assert perplexity([logs], base=2) == pytest.approx(model.perplexity(bigrams), rel=1e-12)
 
 
-@pytest.mark.req("T-1")
 @pytest.mark.parametrize("base", [2, 10, math.e])
 def test_a_fair_die_has_six_faces_in_every_base(base):
     assert perplexity([[-math.log(6) / math.log(base)] * 5], base=base) == pytest.approx(6, rel=1e-12)
 
 
-@pytest.mark.req("T-1")
 def test_a_zero_probability_makes_it_infinite_and_only_where_it_counts():
     rows = statistics(Likelihoods(["a", "b"], *np.array([[-2.0, -1.0], [2, 1], [0, 1]])))
     assert np.isfinite(rows).all()
@@ -58,7 +54,6 @@ def test_a_zero_probability_makes_it_infinite_and_only_where_it_counts():
     assert PERPLEXITY.value(np.array([1.0, 0.0]) @ rows) == pytest.approx(math.e)
 
 
-@pytest.mark.req("T-1", case="bad")
 def test_without_a_token_it_is_undefined():
     assert math.isnan(perplexity([]))
     assert math.isnan(perplexity([[]]))

@@ -51,7 +51,6 @@ def by_hand(ranking, grades):
     return sum(points) / 11
 
 
-@pytest.mark.req("T-11")
 @pytest.mark.parametrize("negative", [False, True], ids=["grades from 0", "grades below 0"])
 @pytest.mark.parametrize("ties", [False, True], ids=["no ties", "ties"])
 @pytest.mark.parametrize("seed", SEEDS)
@@ -64,7 +63,6 @@ def test_every_value_of_every_query_is_that_of_pytrec_eval(seed, ties, negative)
         assert found[column] == pytest.approx(np.array(wanted), abs=1e-12), column
 
 
-@pytest.mark.req("T-11")
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_higher_least_grade_is_that_of_trec_eval(seed):
     qrels, run = collection(seed)
@@ -76,7 +74,6 @@ def test_a_higher_least_grade_is_that_of_trec_eval(seed):
         assert found[column] == pytest.approx(np.array(wanted), abs=1e-12), column
 
 
-@pytest.mark.req("T-11")
 @pytest.mark.parametrize("seed", SEEDS)
 def test_eleven_points_are_those_of_the_definition(seed):
     qrels, run = collection(seed, ties=True)
@@ -88,7 +85,6 @@ def test_eleven_points_are_those_of_the_definition(seed):
     assert found["with_relevant"].tolist() == has
 
 
-@pytest.mark.req("T-11")
 def test_the_eleven_points_of_a_ranking_on_which_implementations_differ():
     documents = {f"d{at}": float(-at) for at in range(1, 11)}
     qrels = {"q": {"d1": 1, "d5": 1, "d9": 1}}
@@ -100,7 +96,6 @@ def test_the_eleven_points_of_a_ranking_on_which_implementations_differ():
     assert ours(ten, {"q": {f"d{at}": float(-at) for at in range(1, 4)}})[1]["ap11"][0] == pytest.approx(4 / 11)
 
 
-@pytest.mark.req("T-11")
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("levels", [1, 3, 40, 10**9], ids=lambda levels: f"{levels} scores")
 @pytest.mark.parametrize("lowest", [0, -1], ids=["all judged", "some not judged"])
@@ -116,14 +111,12 @@ def test_a_dense_matrix_gives_what_its_run_file_would(seed, levels, lowest):
     assert dense_rows(scores, grades, documents=names, least=2) == pytest.approx(rows(block), abs=1e-12)
 
 
-@pytest.mark.req("T-11")
 def test_ties_go_to_the_last_name_and_scores_stay_64_bits_wide():
     assert values([[1.0, 1.0]], [[1, 0]])["rr"] == 0.5
     assert values([[1.0, 1.0]], [[1, 0]], documents=["b", "a"])["rr"] == 1.0
     assert values([[1.0 + 1e-9, 1.0]], [[1, 0]])["rr"] == 1.0
 
 
-@pytest.mark.req("T-11")
 def test_a_query_without_relevant_documents_counts_0_unless_left_out():
     scores, grades = [[2.0, 1.0], [2.0, 1.0]], [[1, 0], [0, 0]]
     assert values(scores, grades)["map"] == 0.5
@@ -131,12 +124,10 @@ def test_a_query_without_relevant_documents_counts_0_unless_left_out():
     assert values(scores, grades)["map11"] == 1.0  # undefined without positives, so never counted
 
 
-@pytest.mark.req("T-11")
 def test_precision_at_ten_divides_by_ten_even_where_fewer_were_retrieved():
     assert values([[2.0, 1.0]], [[1, 1]])["p_10"] == 0.2
 
 
-@pytest.mark.req("M95")
 @pytest.mark.parametrize("seed", SEEDS)
 def test_judged_at_ten_is_that_of_ir_measures(seed):
     qrels, run = collection(seed)
@@ -147,7 +138,6 @@ def test_judged_at_ten_is_that_of_ir_measures(seed):
     assert found["with_results"].tolist() == [float(query in run) for query in units]
 
 
-@pytest.mark.req("M95")
 def test_unjudged_documents_are_not_taken_for_non_relevant_ones():
     run = {"q": {"x": 3.0, "y": 2.0, "z": 1.0}}
     unjudged, pooled, judged = ({"q": {"z": 1, "n": 0, **more}} for more in ({}, {"x": -1, "y": -1}, {"x": 0, "y": 0}))

@@ -14,7 +14,6 @@ def sample(seed, items=30, ratings=5):
     return rng.integers(1, 6, (items, ratings)).astype(float), rng.uniform(0, 6, (items, ratings))
 
 
-@pytest.mark.req("H-21")
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_mean_of_roots_is_that_of_scikit_learn(seed):
     truth, predicted = sample(seed)
@@ -24,7 +23,6 @@ def test_the_mean_of_roots_is_that_of_scikit_learn(seed):
     assert single == pytest.approx(wanted.tolist(), abs=1e-12)
 
 
-@pytest.mark.req("H-21")
 def test_it_is_the_mean_of_roots_and_not_the_root_of_the_pooled_mean():
     truth, predicted = np.zeros((4, 2)), np.tile([1.0, 3.0], (4, 1))
     assert values(truth, predicted)["mrmse"] == 2.0
@@ -45,7 +43,6 @@ def test_a_rating_that_nobody_has_leaves_the_mean_and_nothing_at_all_is_undefine
     assert np.isnan(values([[np.nan]], [[3]])["mrmse"])
 
 
-@pytest.mark.req("H-21")
 def test_predictions_are_brought_into_the_range_and_counted():
     brought, outside = clipped([0.0, 1.0, 3.5, 5.0, 9.0], 1, 5)
     assert brought.tolist() == [1, 1, 3.5, 5, 5]

@@ -17,7 +17,6 @@ def texts(seed, number=20):
     return [" ".join(rng.choice(WORDS, rng.integers(1, 12))) for _ in range(number)]
 
 
-@pytest.mark.req("T-5")
 @pytest.mark.parametrize("seed", SEEDS)
 def test_likeness_is_the_cosine_of_scikit_learns_vectors(seed):
     one, other = texts(seed), texts(seed + 100)
@@ -27,7 +26,6 @@ def test_likeness_is_the_cosine_of_scikit_learns_vectors(seed):
     assert likeness(one, other) == pytest.approx(wanted, abs=1e-12)
 
 
-@pytest.mark.req("T-5")
 def test_any_callable_can_make_the_vectors():
     def lengths(given):
         return np.array([[len(text), 1.0] for text in given])
@@ -59,7 +57,6 @@ def test_an_empty_text_is_like_nothing_and_without_context_there_is_no_likeness(
     assert tfidf(["", ""]).shape == (2, 0)
 
 
-@pytest.mark.req("T-5")
 @pytest.mark.parametrize("seed", SEEDS)
 def test_correlations_are_those_of_scipy(seed):
     rng = np.random.default_rng(seed)
@@ -74,7 +71,6 @@ def test_correlations_are_those_of_scipy(seed):
     assert values(gaps, auto)["relevance_auto"] == pytest.approx(auto.mean())
 
 
-@pytest.mark.req("T-5")
 @pytest.mark.parametrize("constant", [0.0, 0.1, 1 / 3, 1.0])
 def test_the_correlation_with_a_constant_is_undefined(constant):
     auto = np.random.default_rng(0).random(50)

@@ -59,7 +59,6 @@ def point_biserial_without_copies(features, labels, rows):
     return np.corrcoef(away[pairs], apart)[0, 1]
 
 
-@pytest.mark.req("S-5", "F-20")
 def test_draws_of_ferm_leave_out_pairs_of_copies():
     features, labels = clouds(0, rows=60)
     drawn = weights(60, draws=6, seed=1)
@@ -69,7 +68,6 @@ def test_draws_of_ferm_leave_out_pairs_of_copies():
             assert found[name][draw] == pytest.approx(value), name
 
 
-@pytest.mark.req("S-5", "F-20")
 def test_draws_of_silhouette_and_point_biserial_leave_out_pairs_of_copies(monkeypatch):
     monkeypatch.setattr("basanite.metrics.representation.pairwise.pair_draws.TILE", 16)
     features, labels = clouds(1, rows=60)
@@ -81,7 +79,6 @@ def test_draws_of_silhouette_and_point_biserial_leave_out_pairs_of_copies(monkey
         assert found["point_biserial"][draw] == pytest.approx(point_biserial_without_copies(features, labels, rows))
 
 
-@pytest.mark.req("F-20")
 def test_draws_of_the_other_measures_are_their_values_on_the_rows_drawn():
     features, labels = clouds(2, rows=80)
     theta = np.random.default_rng(0).dirichlet(np.ones(4), 80)
@@ -96,7 +93,6 @@ def test_draws_of_the_other_measures_are_their_values_on_the_rows_drawn():
         assert scores[draw] == pytest.approx(h_score(features[rows], labels[rows]).value)
 
 
-@pytest.mark.req("F-20")
 def test_a_draw_of_every_row_once_is_the_estimate():
     features, labels = clouds(3)
     once = np.ones((1, len(labels)))
@@ -106,7 +102,6 @@ def test_a_draw_of_every_row_once_is_the_estimate():
         assert draws[0] == pytest.approx(estimate[name].value, rel=1e-5), name
 
 
-@pytest.mark.req("S-5", "F-20")
 @pytest.mark.parametrize("seed", [0, 1, 2])
 @pytest.mark.parametrize("spread", [0.1, 0.5], ids=["tight", "loose"])
 def test_no_interval_excludes_its_own_estimate(spread, seed):
@@ -122,7 +117,6 @@ def test_no_interval_excludes_its_own_estimate(spread, seed):
         assert 0.02 < np.mean(found[name] < estimate[name].value) < 0.98, name
 
 
-@pytest.mark.req("S-5", "F-20")
 def test_pairs_of_copies_would_shift_the_interval_away():
     features, labels = clouds(4, rows=40, classes=8)
     estimate = measure(features, labels, names=["gap"]).values["gap"].value
@@ -132,7 +126,6 @@ def test_pairs_of_copies_would_shift_the_interval_away():
     assert abs(np.mean(found) - estimate) < 0.3 * abs(np.mean(naive) - estimate)
 
 
-@pytest.mark.req("S-5", "F-20")
 def test_measures_that_copies_spoil_are_subsampled_and_the_others_drawn():
     kinds = {name: resampling_of(name, rows=500, dimensions=100) for name in NAMES}
     assert {name for name, kind in kinds.items() if kind == "subsampling"} == {"dunn", "otce_wd", "otce_wt"}
@@ -140,7 +133,6 @@ def test_measures_that_copies_spoil_are_subsampled_and_the_others_drawn():
     assert resampling_of("h_score", rows=102, dimensions=100) == "bootstrap"
 
 
-@pytest.mark.req("S-5", "F-20")
 def test_a_subsampled_interval_of_dunn_holds_its_estimate():
     features, labels = clouds(5, rows=100)
     classes = Classes.of(labels)
@@ -152,7 +144,6 @@ def test_a_subsampled_interval_of_dunn_holds_its_estimate():
     assert interval.low <= estimate <= interval.high
 
 
-@pytest.mark.req("F-20")
 def test_classes_that_a_draw_misses_leave_it():
     features, labels = clouds(6, rows=30, classes=3)
     weight = np.where(labels == 2, 0.0, 1.0)[None]
@@ -163,7 +154,6 @@ def test_classes_that_a_draw_misses_leave_it():
         assert draws[0] == pytest.approx(expected[name].value, rel=1e-5), name
 
 
-@pytest.mark.req("F-20")
 def test_blocks_of_weights_of_any_size_give_the_same(monkeypatch):
     features, labels = clouds(7, rows=50)
     drawn = weights(50, draws=7, seed=0)

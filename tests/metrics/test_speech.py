@@ -41,7 +41,6 @@ def edits(said, heard):
     return row[-1]
 
 
-@pytest.mark.req("T-6")
 @pytest.mark.parametrize("seed", range(25))
 def test_rates_are_those_of_jiwer(seed):
     rng = random.Random(seed)
@@ -51,7 +50,6 @@ def test_rates_are_those_of_jiwer(seed):
     assert found["cer"] == pytest.approx(jiwer.cer(said, heard), abs=1e-12)
 
 
-@pytest.mark.req("T-6", "T-9")
 @pytest.mark.parametrize("seed", range(25))
 def test_rows_are_edits_and_lengths_of_each_utterance(seed):
     rng = random.Random(seed)
@@ -63,7 +61,6 @@ def test_rows_are_edits_and_lengths_of_each_utterance(seed):
     assert character_statistics(block).tolist() == [[edits(one, other), len(one)] for one, other in pairs]
 
 
-@pytest.mark.req("T-6")
 @pytest.mark.parametrize("seed", range(25))
 def test_alignment_counts_add_up_to_the_edits_and_the_lengths(seed):
     rng = random.Random(seed)
@@ -74,7 +71,6 @@ def test_alignment_counts_add_up_to_the_edits_and_the_lengths(seed):
     assert counts.hits + counts.substitutions + counts.insertions == len(heard)
 
 
-@pytest.mark.req("T-6")
 @pytest.mark.parametrize("seed", range(25))
 def test_an_alignment_spells_out_both_sides_and_has_the_counts(seed):
     rng = random.Random(seed)
@@ -88,7 +84,6 @@ def test_an_alignment_spells_out_both_sides_and_has_the_counts(seed):
     assert AlignmentCounts(*numbers) == counts_of(said, heard)
 
 
-@pytest.mark.req("T-6")
 def test_counts_of_many_utterances_are_those_of_jiwer_in_total():
     rng = random.Random(9)
     said, heard = texts(rng, 50, least=1), texts(rng, 50)
@@ -137,7 +132,6 @@ def test_a_very_long_utterance_is_counted():
     assert word_statistics(utterances([" ".join(said)], [" ".join(heard)])).tolist() == [[said.count("uh"), 5000]]
 
 
-@pytest.mark.req("T-6")
 def test_of_several_references_the_nearest_counts_and_of_equals_the_longest():
     block = Utterances(["1"], [["a b c", "a x c d", "q"]], ["a b c d"])
     assert word_statistics(block).tolist() == [[1, 4]]

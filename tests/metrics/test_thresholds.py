@@ -99,7 +99,6 @@ def test_histograms_of_parts_add_up_to_that_of_the_whole(case, parts):
     assert total(pieces).sums(places) == pytest.approx(histogram(case).sums(places), abs=1e-12)
 
 
-@pytest.mark.req("M11")
 @given(tables(), st.sampled_from([0.0, 0.5, 1.0, 20.0]))
 @settings(max_examples=80, deadline=None)
 def test_maxima_oracle_and_areas_are_those_of_brute_force(case, beta):
@@ -129,14 +128,12 @@ def test_maxima_oracle_and_areas_are_those_of_brute_force(case, beta):
         assert best == SCALE + 1
 
 
-@pytest.mark.req("M11")
 def test_equal_scores_count_half():
     assert Ranked.of(np.array([True, False]), np.array([5, 5], np.int32)).area() == (0.5, 1.0)
     assert Ranked.of(np.array([True, False, False]), np.array([5, 5, 1], np.int32)).area() == (0.75, 1.0)
     assert Ranked.of(np.array([True, True]), np.array([5, 5], np.int32)).area() == (0.0, 0.0)
 
 
-@pytest.mark.req("M11")
 @given(st.integers(0, 2**32 - 1), st.sampled_from([3, 30, 100_000]))
 @settings(max_examples=20, deadline=None)
 def test_areas_are_those_of_scikit_learn(seed, distinct):
@@ -156,7 +153,6 @@ def test_areas_are_those_of_scikit_learn(seed, distinct):
     assert on_grid == pytest.approx(pool.area(), abs=1e-12), "a grid of all scores loses nothing"
 
 
-@pytest.mark.req("S-14")
 @given(tables().filter(lambda case: case[0].any()), st.sampled_from([0.0, 0.5, 1.0, 20.0]))
 @settings(max_examples=40, deadline=None)
 def test_oracle_is_at_least_mqwv_and_mqwv_at_least_the_value_of_any_one_threshold(case, beta):

@@ -22,7 +22,6 @@ def plain_leep(theta, labels):
     return np.mean([np.log((given[label] * row).sum()) for row, label in zip(theta, labels, strict=True)])
 
 
-@pytest.mark.req("F-3")
 @settings(deadline=None, max_examples=30)
 @given(st.integers(0, 10_000))
 def test_leep_is_its_definition_and_never_positive(seed):
@@ -36,14 +35,12 @@ def test_leep_is_its_definition_and_never_positive(seed):
     assert found.parts["above_constant"] == pytest.approx(found.value - (shares * np.log(shares)).sum())
 
 
-@pytest.mark.req("F-3")
 def test_leep_of_a_constant_head_is_minus_the_entropy_and_of_a_perfect_one_0():
     labels = np.array([0] * 10 + [1] * 30)
     assert leep(source_probabilities=np.full((40, 3), 1 / 3), labels=labels).parts["above_constant"] == pytest.approx(0)
     assert leep(source_probabilities=np.eye(2)[labels], labels=labels).value == pytest.approx(0)
 
 
-@pytest.mark.req("F-4")
 def test_source_classes_that_nobody_predicts_are_left_out_of_leep():
     labels = np.array([0, 1] * 10)
     theta = np.random.default_rng(0).dirichlet(np.ones(3), 20)
@@ -52,7 +49,6 @@ def test_source_classes_that_nobody_predicts_are_left_out_of_leep():
     assert leep(source_probabilities=wide, labels=labels).value == pytest.approx(value)
 
 
-@pytest.mark.req("F-4")
 @pytest.mark.parametrize(
     ("theta", "says"),
     [
@@ -68,7 +64,6 @@ def test_what_are_no_probabilities_is_refused(theta, says):
         leep(source_probabilities=theta, labels=[0, 0, 1, 1])
 
 
-@pytest.mark.req("F-3")
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_h_score_is_the_trace_and_its_shrunk_form_uses_the_covariance_of_ledoit_and_wolf(seed):
     features, labels = clouds(seed, rows=200, dimensions=8)
@@ -83,7 +78,6 @@ def test_h_score_is_the_trace_and_its_shrunk_form_uses_the_covariance_of_ledoit_
     assert h_score(features, labels, shrunk=True).value == pytest.approx(shrunk)
 
 
-@pytest.mark.req("F-10", "F-4")
 def test_with_too_few_rows_h_score_is_k_minus_1_whatever_the_features_and_says_so():
     features = np.random.default_rng(0).normal(size=(30, 60))
     labels = np.arange(30) % 6
@@ -94,7 +88,6 @@ def test_with_too_few_rows_h_score_is_k_minus_1_whatever_the_features_and_says_s
     assert h_score(features, labels, shrunk=True).value < 4
 
 
-@pytest.mark.req("F-4")
 def test_h_score_with_dead_and_repeated_features_is_that_without_them():
     features, labels = clouds(3, rows=100, dimensions=4)
     more = np.concatenate([features, features[:, :1], np.full((100, 1), 3.0)], axis=1)
@@ -113,7 +106,6 @@ def transport(seed, sources, targets):
     }
 
 
-@pytest.mark.req("F-3")
 @pytest.mark.parametrize(("sources", "targets"), [(50, 50), (30, 45)], ids=["equal", "unequal"])
 def test_otce_is_that_of_an_exact_plan(sources, targets):
     given = transport(1, sources, targets)
@@ -131,7 +123,6 @@ def test_otce_is_that_of_an_exact_plan(sources, targets):
     assert otce(**given).score is None
 
 
-@pytest.mark.req("F-3")
 def test_the_entropic_plan_is_that_of_sinkhorn():
     given = transport(2, 30, 40)
     cost = ot.dist(given["source_features"], given["target_features"])
@@ -141,7 +132,6 @@ def test_the_entropic_plan_is_that_of_sinkhorn():
     assert found.wd.value == pytest.approx((plan * cost).sum(), rel=1e-6)
 
 
-@pytest.mark.req("F-3", "F-4")
 def test_otce_draws_rows_by_seed_and_says_so():
     given = transport(3, 400, 500)
     first, again, other = (otce(**given, rows=60, seed=seed) for seed in (1, 1, 2))
@@ -152,7 +142,6 @@ def test_otce_draws_rows_by_seed_and_says_so():
     assert otce(**transport(3, 400, 500), rows=10_000).wd.parts["source_rows"] == 400  # unequal and large: cut to equal
 
 
-@pytest.mark.req("F-4")
 def test_otce_refuses_sides_that_do_not_fit():
     given = transport(4, 10, 10)
     with pytest.raises(FeaturesError, match="same number of dimensions"):
@@ -163,7 +152,6 @@ def test_otce_refuses_sides_that_do_not_fit():
         otce(**given, rows=0)
 
 
-@pytest.mark.req("S-5")
 def test_subsamples_hold_no_row_twice_and_two_rows_of_a_class_at_least():
     classes = Classes.of([0] * 20 + [1] * 3 + [2])
     for rows in subsamples(classes, draws=5, seed=0):

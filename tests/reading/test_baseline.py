@@ -116,7 +116,6 @@ def test_no_name_belongs_to_two_teams():
     assert len(names) == len(set(names))
 
 
-@pytest.mark.req("R-8")
 @pytest.mark.parametrize("part", PARTS)
 def test_every_span_of_the_reader_is_where_it_says(texts, part):
     spans = [(name, span) for name, text in texts[part].items() for said in read(text, name) for span in said.spans]

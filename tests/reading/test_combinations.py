@@ -32,7 +32,6 @@ def shown(found, most=4):
     ]
 
 
-@pytest.mark.req("R-11")
 def test_twenty_points_have_the_published_combinations(nfl):
     found = combinations(nfl, 20)
     assert len(found.worlds) == 24
@@ -45,7 +44,6 @@ def test_twenty_points_have_the_published_combinations(nfl):
     assert math.isclose(math.fsum(world.probability for world in found.worlds), 1.0)
 
 
-@pytest.mark.req("R-11")
 def test_partial_information_narrows_the_combinations(nfl):
     found = combinations(nfl, 20, Bounds(exactly={"td": 2}, at_least={"fg": 1}))
     assert shown(found, 1) == [({"td": 2, "one": 2, "fg": 2}, 0.9843)]
@@ -54,7 +52,6 @@ def test_partial_information_narrows_the_combinations(nfl):
     assert all(world.counts["fg"] == world.counts["safety"] == 0 for world in most.worlds)
 
 
-@pytest.mark.req("R-11")
 def test_one_point_is_a_contradiction(nfl):
     found = combinations(nfl, 1)
     assert (found.worlds, found.consistent) == ((), False)
@@ -62,7 +59,6 @@ def test_one_point_is_a_contradiction(nfl):
     assert combinations(nfl, 0).consistent is True
 
 
-@pytest.mark.req("R-11")
 def test_no_reading_of_six_points_has_a_one_point_try(nfl):
     assert all(world.counts["one"] == 0 for world in combinations(nfl, 6).worlds)
 
@@ -80,7 +76,6 @@ def brute_force(total):
     return found
 
 
-@pytest.mark.req("R-11")
 @pytest.mark.parametrize("total", [0, 2, 3, 6, 7, 13, 20, 24, 31])
 def test_worlds_and_marginals_agree_with_brute_force(nfl, total):
     wanted, found = brute_force(total), combinations(nfl, total)
@@ -93,7 +88,6 @@ def test_worlds_and_marginals_agree_with_brute_force(nfl, total):
             assert math.isclose(share, sum(w for key, w in wanted.items() if key[at] == count) / whole, rel_tol=1e-9)
 
 
-@pytest.mark.req("X-13")
 def test_too_many_worlds_are_undecided_and_none_is_shown(nfl):
     found = combinations(nfl, 200, limits=Limits(worlds=1000))
     assert (found.worlds, found.consistent, [one.limit for one in found.undecided]) == ((), None, ["worlds"])
@@ -161,13 +155,11 @@ def chances(theory, given, query):
     return [round(one.probability, 6) for one in found.answers]
 
 
-@pytest.mark.req("R-11")
 def test_an_answer_carries_the_probability_of_its_rule():
     assert chances(DEFAULT, "(g overtime true)", "(?g periods ?n)") == [0.97]
     assert chances(DEFAULT, "(g overtime true) (g periods 6)", "(?g periods ?n)") == [1.0]
 
 
-@pytest.mark.req("R-11")
 def test_chains_multiply_alternatives_add_and_no_coin_is_counted_twice():
     chain = DEFAULT + "(rule long :if (?g periods 5) :then (?g long true) :probability 0.5)"
     assert chances(chain, "(g overtime true)", "(?g long true)") == [0.485]
@@ -188,7 +180,6 @@ def test_likely_answers_come_first_and_games_are_independent():
     assert round(both.answers[0].probability, 6) == round(0.99 * 0.97, 6)
 
 
-@pytest.mark.req("X-13")
 def test_too_many_ways_to_one_answer_are_undecided():
     theory = "(rule r :if (?x p ?y) :then (?x q 1) :probability 0.5)"
     given = " ".join(f"(x p {number})" for number in range(40))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from itertools import combinations
 
-import pytest
 from tests.reading.reasoning import EXAMPLES, NAMES, rules, statements
 
 from basanite.problems import Findings
@@ -27,7 +26,6 @@ def left_out(found):
     return [[" ".join(triple(statement, NAMES)) for statement in one.left_out] for one in found.contexts]
 
 
-@pytest.mark.req("R-25")
 def test_each_context_leaves_out_as_little_as_it_can():
     given = statements("(g overtime true) (g periods 4) (g periods 3) (g type Game)")
     found = contexts(Reasoner(rules(PERIODS)), given)
@@ -36,7 +34,6 @@ def test_each_context_leaves_out_as_little_as_it_can():
     assert left_out(contexts(Reasoner(rules(PERIODS)), given, which="largest")) == [["g overtime true"]]
 
 
-@pytest.mark.req("R-25")
 def test_contexts_are_ranked_by_probability_where_rules_carry_one():
     found = contexts(Reasoner(rules(PERIODS)), statements("(g overtime true) (g periods 4)"))
     assert [one.probability for one in found.contexts] == [1.0, 0.9]
@@ -63,7 +60,6 @@ THEORY = """
   (rule e :if (?x p ?y) (?x q ?z) :if-not (?z p ?y) :then (?z r ?x))"""
 
 
-@pytest.mark.req("R-25")
 def test_random_inputs_have_the_contexts_that_brute_force_finds():
     reasoner, several = Reasoner(rules(THEORY)), 0
     for seed in range(10):
@@ -82,7 +78,6 @@ def test_random_inputs_have_the_contexts_that_brute_force_finds():
     assert several > 2
 
 
-@pytest.mark.req("R-25")
 def test_the_ontology_takes_part():
     findings = Findings()
     theory = read_rules(EXAMPLES / "nfl" / "rules" / "scoring.rules", findings)
@@ -103,14 +98,12 @@ def test_consistent_input_is_its_own_context():
     assert [(one.size, one.left_out) for one in found.contexts] == [(1, ())]
 
 
-@pytest.mark.req("X-13")
 def test_too_many_contexts_are_undecided():
     pairs = " ".join(f"(g{n} overtime true) (g{n} periods 4)" for n in range(8))
     found = contexts(Reasoner(rules(PERIODS), None, Limits(contexts=20)), statements(pairs))
     assert (found.contexts, [one.limit for one in found.undecided]) == ((), ["contexts"])
 
 
-@pytest.mark.req("X-13")
 def test_the_solver_runs_in_a_child_that_is_held_to_time_and_memory():
     holes = 11  # pigeons do not fit: no solver finds that out quickly
     theory = "\n".join(

@@ -70,7 +70,6 @@ def frames(text: str, left_out: set[str], length: int = FRAME) -> set[tuple[str,
     return {tuple(kept[start : start + length]) for start in range(len(kept) - length + 1)}
 
 
-@pytest.mark.req("R-7")
 @pytest.mark.parametrize("part", PARTS)
 def test_each_part_has_as_many_reports_as_promised_and_each_is_of_readable_length(texts, part):
     lengths = {name: len(text.split()) for name, text in texts[part].items()}
@@ -78,7 +77,6 @@ def test_each_part_has_as_many_reports_as_promised_and_each_is_of_readable_lengt
     assert {name: n for name, n in lengths.items() if not SHORTEST <= n <= LONGEST} == {}
 
 
-@pytest.mark.req("R-7")
 def test_no_sentence_frame_of_the_training_texts_occurs_in_a_test_text(texts):
     left_out = names(texts)
     train = {frame for text in texts["train"].values() for frame in frames(text, left_out)}
@@ -105,7 +103,6 @@ def test_every_report_is_plain_text_in_unicode_form_nfc(texts, part):
         )
 
 
-@pytest.mark.req("R-8", case="good")
 @pytest.mark.parametrize("part", PARTS)
 def test_every_span_of_an_annotation_says_what_the_text_says_there(texts, annotations, part):
     spans = [(row["document"], Span(**piece)) for row in annotations[part] for piece in row["provenance"]]
@@ -113,7 +110,6 @@ def test_every_span_of_an_annotation_says_what_the_text_says_there(texts, annota
     assert [(name, span) for name, span in spans if span_fault(span, texts[part][name])] == []
 
 
-@pytest.mark.req("R-8", case="bad")
 def test_a_span_that_is_off_by_one_is_found_in_every_report(texts, annotations):
     for row in annotations["train"]:
         for piece in row["provenance"]:
@@ -126,7 +122,6 @@ def test_every_report_is_annotated_and_nothing_else_is(texts, annotations, part)
     assert {row["document"] for row in annotations[part]} == set(texts[part])
 
 
-@pytest.mark.req("R-13")
 @pytest.mark.parametrize("part", PARTS)
 def test_annotated_statements_keep_to_the_ontology_and_leave_no_score_incomplete(example, annotations, part):
     ontology = read_ontology(example / "ontology.ttl", PREFIXES, Findings())

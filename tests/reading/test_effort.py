@@ -11,7 +11,6 @@ from basanite.problems import Findings
 from basanite.reading.effort import Effort, add_effort, effort_sums, read_effort
 
 
-@pytest.mark.req("R-22")
 def test_work_is_added_at_the_end_and_nothing_else_changes(tmp_path):
     path = tmp_path / "effort.ndjson"
     add_effort(path, Effort("nfl", "annotation", 30, "2026-01-31", annotations=20))
@@ -31,7 +30,6 @@ def test_a_log_without_a_final_line_end_is_not_spoiled(tmp_path):
     assert len(read_effort(path, Findings())) == 2
 
 
-@pytest.mark.req("R-22")
 def test_time_and_annotation_are_summed_by_use_case_and_activity():
     log = [
         Effort("nfl", "rules", 10, "2026-01-01"),
@@ -90,7 +88,6 @@ def test_the_command_logs_and_shows(tmp_path):
     assert (ended.code, "--minutes" in ended.stderr) == (2, True)
 
 
-@pytest.mark.req("R-22", case="bad")
 def test_negative_numbers_mend_a_mistake_only_with_a_note(tmp_path):
     path = tmp_path / "effort.ndjson"
     with pytest.raises(SettingError, match="negative numbers without a note"):

@@ -81,7 +81,6 @@ def f_measure(records, gold, known):
     return 2 * precision * recall / (precision + recall)
 
 
-@pytest.mark.req("R-17")
 @pytest.mark.parametrize("version", VERSIONS)
 def test_every_gold_answer_can_be_read_and_says_who_when_and_why(example, known, version):
     findings = Findings()
@@ -92,7 +91,6 @@ def test_every_gold_answer_can_be_read_and_says_who_when_and_why(example, known,
     assert {one.answer.kind for one in gold} == {"explicit", "inferred"}
 
 
-@pytest.mark.req("R-17")
 def test_the_first_gold_is_what_annotations_say_and_rules_derive(example, follows, known):
     gold = rows(example / "gold" / "v1.ndjson")
     explicit = Counter((one["query"], one["document"]) for one in gold if one["kind"] == "explicit")
@@ -103,14 +101,12 @@ def test_the_first_gold_is_what_annotations_say_and_rules_derive(example, follow
     assert {one["kind"] for one in derived} == {"inferred"}
 
 
-@pytest.mark.req("R-13")
 def test_overtime_without_a_count_gives_five_periods_in_the_gold_and_a_stated_count_stays_explicit(example):
     periods = {one["document"]: one for one in rows(example / "gold" / "v1.ndjson") if one["query"] == "periods"}
     assert (periods["nfl-112"]["answer"]["?N"], periods["nfl-112"]["kind"]) == (5, "inferred")
     assert (periods["nfl-118"]["answer"]["?N"], periods["nfl-118"]["kind"]) == (6, "explicit")
 
 
-@pytest.mark.req("R-17")
 def test_the_second_gold_only_adds_to_the_first(example):
     first = (example / "gold" / "v1.ndjson").read_text(encoding="utf-8")
     second = (example / "gold" / "v2.ndjson").read_text(encoding="utf-8")

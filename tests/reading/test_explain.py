@@ -39,7 +39,6 @@ def one(text):
     return statements(text)[0]
 
 
-@pytest.mark.req("R-9")
 def test_the_shallowest_derivation_comes_first_and_others_are_counted(explainer):
     glad = explainer.tree(one("(g glad true)"))
     assert (glad.step.rule.name, glad.depth, glad.others) == ("short", 1, 1)
@@ -49,7 +48,6 @@ def test_the_shallowest_derivation_comes_first_and_others_are_counted(explainer)
     assert sorted(map(str, won.leaves())) == sorted(map(str, statements(GIVEN)))
 
 
-@pytest.mark.req("R-9")
 def test_trees_never_go_in_a_circle():
     circle = (
         "(rule a :if (?x p 1) :then (?x q 1)) (rule b :if (?x q 1) :then (?x p 1)) (rule c :if (?x r 1) :then (?x p 1))"
@@ -66,7 +64,6 @@ def test_a_given_statement_is_a_leaf_and_an_unknown_one_has_no_tree(explainer):
     assert explainer.tree(one("(g points 21)")) is None
 
 
-@pytest.mark.req("R-9")
 def test_text_shows_what_was_absent_and_what_held(explainer):
     assert list(tree_lines(explainer.tree(one("(g won true)")), NAMES)) == [
         "g won true   [by rule winner]",
@@ -78,7 +75,6 @@ def test_text_shows_what_was_absent_and_what_held(explainer):
     ]
 
 
-@pytest.mark.req("R-9")
 def test_the_data_of_an_inference_leads_from_each_conclusion_to_the_input(explainer):
     inference = explainer.inference
     found = answer(inference, parse_graph("(?g glad ?x)", "q", Findings(), NAMES), explainer=explainer)
@@ -99,7 +95,6 @@ def test_the_data_of_an_inference_leads_from_each_conclusion_to_the_input(explai
     assert tree_object(explainer.tree(one("(g won true)")), NAMES)["if_not"] == ["g told ?x"]
 
 
-@pytest.mark.req("R-9")
 def test_firings_are_prov_activities_in_every_rdf_format(explainer):
     import io
 
@@ -143,7 +138,6 @@ def hostile_page():
     return page("Why this holds", HOSTILE, [shown], maker).decode()
 
 
-@pytest.mark.req("R-9", "X-14")
 def test_nothing_a_stranger_wrote_acts_in_the_page():
     text = hostile_page()
     assert "<script" not in text
@@ -153,7 +147,6 @@ def test_nothing_a_stranger_wrote_acts_in_the_page():
     assert "default-src &#39;none&#39;" in text
 
 
-@pytest.mark.req("R-9")
 def test_the_page_unfolds_without_scripts_and_leads_to_the_highlighted_text():
     text = hostile_page()
     assert "<details" in text

@@ -37,7 +37,6 @@ def graph(task, tmp_path):
     return rdflib.Graph().parse(tmp_path / "task.nt")
 
 
-@pytest.mark.req("R-12")
 def test_a_task_holds_queries_with_answers_documents_and_examples(root, tmp_path):
     task = make_task(package(root), TaskSpec("train"))
     found = graph(task, tmp_path)
@@ -49,7 +48,6 @@ def test_a_task_holds_queries_with_answers_documents_and_examples(root, tmp_path
     assert all(found.value(query, TASK.question) for query in found.objects(None, TASK.query))
 
 
-@pytest.mark.req("R-12")
 def test_the_sparql_of_a_task_finds_the_same_answers_in_its_own_graph(root, tmp_path):
     task = make_task(package(root), TaskSpec("train", source="package"))
     found = graph(task, tmp_path)
@@ -93,7 +91,6 @@ def test_the_name_of_a_task_is_a_hash_of_what_it_holds(root):
     assert make_task(made, TaskSpec("train")).id != same.id
 
 
-@pytest.mark.req("R-24")
 def test_a_phase_keeps_what_is_in_its_scope(root):
     names = {phase: {q.id for q in make_task(package(root), TaskSpec("train", phase=phase)).queries} for phase in "12"}
     assert names["2"] - names["1"] >= {"points"}

@@ -36,7 +36,6 @@ def annotated(root, *records):
         file.writelines((record if isinstance(record, str) else json.dumps(record)) + "\n" for record in records)
 
 
-@pytest.mark.req("R-7", case="good")
 @pytest.mark.parametrize("package", ["small", "nfl"])
 def test_a_package_in_order_has_no_problems(package, root):
     contents, findings = checked(root if package == "small" else NFL)
@@ -45,7 +44,6 @@ def test_a_package_in_order_has_no_problems(package, root):
     assert contents.rules >= 2
 
 
-@pytest.mark.req("R-7", case="good")
 def test_a_copy_without_its_sealed_part_is_in_order(root):
     shutil.rmtree(root / "corpus" / "test")
     for name in ("corpus/test.sha256", "annotations/test.ndjson"):
@@ -83,7 +81,6 @@ RECORDS = {
 }
 
 
-@pytest.mark.req("R-7", "R-8", case="bad")
 @pytest.mark.parametrize("case", RECORDS)
 def test_a_mistake_in_the_annotations_is_told_with_its_line(case, root):
     change, rule, words = RECORDS[case]
@@ -96,7 +93,6 @@ def test_a_mistake_in_the_annotations_is_told_with_its_line(case, root):
     assert found[0].fix
 
 
-@pytest.mark.req("R-8", case="bad")
 def test_offsets_that_do_not_fit_the_quotation_are_told_with_the_place_where_it_stands(root):
     record = json.loads(line("d2", "g2 hasOvertimePlay true", ("statement", "naïve")))
     start = TEXTS["train/d2"].index("naïve")
@@ -201,7 +197,6 @@ CHANGES = {
 }
 
 
-@pytest.mark.req("R-7", "R-17", "R-24", case="bad")
 @pytest.mark.parametrize("case", CHANGES)
 def test_a_mistake_elsewhere_is_told_with_its_file(case, root):
     changed, old, new, file, words = CHANGES[case]
@@ -225,7 +220,6 @@ MISSING = {
 }
 
 
-@pytest.mark.req("R-7", case="bad")
 @pytest.mark.parametrize("name", MISSING)
 def test_a_missing_part_is_told(name, root):
     path = root / name
@@ -259,7 +253,6 @@ def test_a_text_in_another_unicode_form_is_told(root):
     assert any("NFC" in problem.message for problem in checked(root)[1])
 
 
-@pytest.mark.req("X-8", case="bad")
 def test_a_link_in_a_package_is_refused(root):
     (root / "corpus" / "train" / "d9.txt").symlink_to("/etc/hostname")
     assert ("X-8", "it is a link") in {(p.rule, p.message) for p in checked(root)[1]}
@@ -285,7 +278,6 @@ HOSTILE = {
 }
 
 
-@pytest.mark.req("X-8", case="bad")
 @pytest.mark.parametrize("file", FILES)
 @pytest.mark.parametrize("payload", HOSTILE)
 def test_hostile_bytes_in_any_file_are_found_and_break_nothing(file, payload, root):
@@ -305,7 +297,6 @@ def test_a_folder_without_a_manifest_is_no_package(tmp_path):
         read_package(tmp_path, Findings())
 
 
-@pytest.mark.req("R-24")
 def test_phases_declare_scope_ratio_sizes_and_time(root):
     manifest = read_package(root, Findings()).manifest
     phase = manifest.phase("2")

@@ -10,7 +10,6 @@ from basanite.reading.terms import Iri, Node, Statement, integer
 TEXT = "The Jets – naïve 🏈 fans say – fell. The Jets lost."
 
 
-@pytest.mark.req("R-8", case="good")
 @given(st.text(min_size=1, max_size=60), st.data())
 def test_a_span_that_was_made_from_a_text_has_no_fault(text, data):
     start = data.draw(st.integers(0, len(text) - 1))
@@ -18,7 +17,6 @@ def test_a_span_that_was_made_from_a_text_has_no_fault(text, data):
     assert span_fault(span_at(text, start, end), text) is None
 
 
-@pytest.mark.req("R-8", case="bad")
 @given(st.text("ab 🏈é", min_size=2, max_size=40), st.text("ab 🏈é", min_size=1, max_size=3), st.integers(0, 40))
 def test_the_fix_names_the_nearest_place_of_the_quotation(text, words, start):
     assume(text[start : start + len(words)] != words)

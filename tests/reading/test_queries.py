@@ -33,14 +33,12 @@ BY_ID = {query.id: query for query in ALL}
 TABLE_3 = Query("periods", goals("?G type NFLGame", "?G numberOfPeriods ?N"))
 
 
-@pytest.mark.req("R-12", "R-13")
 def test_the_published_query_finds_the_published_answer():
     (answer,) = answers(TABLE_3, said("Game-1 type NFLGame", "Game-1 numberOfPeriods 5", "Game-2 type NFLGame"))
     assert {name: PREFIXES.short(term) for name, term in answer.bindings} == {"G": "nfl:Game-1", "N": "5"}
     assert answer.statements == tuple(said("Game-1 type NFLGame", "Game-1 numberOfPeriods 5"))
 
 
-@pytest.mark.req("R-12")
 def test_every_class_and_property_is_asked_about_and_every_pair_that_meets():
     owned = [p for p in ONTOLOGY.properties.values() if p.mark != "query-only"]
     kinds = {kind: {query.id for query in ALL if query.type == kind} for kind in ("class", "property", "chain", "fork")}
@@ -63,7 +61,6 @@ def test_nothing_is_asked_about_what_may_stand_in_queries_only():
     assert not [query.id for query in ALL if "lessThan" in query.id]
 
 
-@pytest.mark.req("R-12")
 @pytest.mark.parametrize(
     ("name", "words"),
     [
@@ -88,7 +85,6 @@ def test_a_query_that_no_template_fits_has_no_question():
     assert question(Query("q", three), ONTOLOGY) == ""
 
 
-@pytest.mark.req("R-12")
 def test_queries_are_chosen_by_type_class_and_capability():
     kept = choose(
         ALL, Choice(types=frozenset({"property"}), classes=frozenset({class_named("NFLGame", ONTOLOGY)})), ONTOLOGY
@@ -115,7 +111,6 @@ def test_an_unknown_class_is_answered_with_the_nearest():
         class_named("NFLGam", ONTOLOGY)
 
 
-@pytest.mark.req("R-12")
 def test_only_queries_with_answers_in_some_document_are_kept():
     documents = [said("g type NFLGame", "g numberOfPeriods 5"), said("e type Touchdown", "e eventInGame g")]
     kept = {query.id for query in answerable(ALL, documents, ONTOLOGY)}
@@ -154,7 +149,6 @@ def random_statements(rng):
     )
 
 
-@pytest.mark.req("R-12")
 @pytest.mark.parametrize("seed", range(300))
 def test_answers_agree_with_sparql_on_another_engine(seed):
     rng = random.Random(seed)
@@ -183,7 +177,6 @@ def test_the_order_of_statements_does_not_change_the_answers():
     assert len(wanted) == 3
 
 
-@pytest.mark.req("X-13")
 def test_a_query_that_tries_too_much_is_undecided():
     product = Query("all", goals("?a type ?b", "?c type ?d", "?e type ?f"))
     with pytest.raises(QueryLimitError, match="undecided"):
@@ -230,7 +223,6 @@ FAULTS = {
 }
 
 
-@pytest.mark.req("R-12", case="bad")
 @pytest.mark.parametrize("text", FAULTS, ids=[f"{words}{i}" for i, (_, words) in enumerate(FAULTS.values())])
 def test_a_faulty_file_of_queries_is_told_with_its_line(text, tmp_path):
     (tmp_path / "q.yaml").write_text(text)

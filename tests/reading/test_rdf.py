@@ -46,7 +46,6 @@ def read(data, name):
     return [row.statement for row in parse_rdf(data, name, "file", findings)], findings
 
 
-@pytest.mark.req("R-8")
 @pytest.mark.parametrize("name", FORMATS)
 @settings(max_examples=40)
 @given(statements=STATEMENTS)
@@ -56,7 +55,6 @@ def test_statements_survive_a_round_trip(name, statements):
     assert set(found) == set(statements)
 
 
-@pytest.mark.req("R-8")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 @pytest.mark.parametrize("name", FORMATS)
 def test_another_library_reads_the_same_statements(name):
@@ -74,7 +72,6 @@ def test_another_library_reads_the_same_statements(name):
     }
 
 
-@pytest.mark.req("R-8")
 @pytest.mark.parametrize("name", FORMATS)
 def test_assertions_with_their_provenance_survive_a_round_trip(name, tmp_path):
     package = read_package(small_package(tmp_path / "p"), Findings())
@@ -86,7 +83,6 @@ def test_assertions_with_their_provenance_survive_a_round_trip(name, tmp_path):
     assert sorted(found, key=lambda a: a.id) == sorted(made, key=lambda a: a.id)
 
 
-@pytest.mark.req("R-8")
 def test_provenance_uses_the_standard_selectors(tmp_path):
     package = read_package(small_package(tmp_path / "p"), Findings())
     assertion = next(a for a in package.assertions("train", package.documents("train")) if a.spans)
@@ -156,7 +152,6 @@ REFUSED = {
 }
 
 
-@pytest.mark.req("X-8", case="bad")
 @pytest.mark.parametrize("case", REFUSED)
 def test_what_could_hurt_a_parser_is_refused_before_parsing(case):
     name, data, words = REFUSED[case]
@@ -165,7 +160,6 @@ def test_what_could_hurt_a_parser_is_refused_before_parsing(case):
     assert [(problem.rule, words in problem.message) for problem in findings] == [("X-8", True)]
 
 
-@pytest.mark.req("X-8", case="good")
 def test_brackets_inside_strings_and_comments_do_not_count_as_nesting():
     strings = b'<urn:a> <urn:p> "' + b"[" * 100 + b'", """' + b"(\n" * 100 + b'""" . # ' + b"[" * 100
     assert len(read(strings, "turtle")[0]) == 2
@@ -202,7 +196,6 @@ def test_formats_are_known_by_name_and_ending(tmp_path):
         format_of(tmp_path / "x.doc")
 
 
-@pytest.mark.req("P-2")
 def test_without_the_extra_the_line_to_type_is_told(tmp_path):
     root = small_package(tmp_path / "p")
     code = BLOCKED.format(names=("pyoxigraph",), words=["reading", "check", str(root)])

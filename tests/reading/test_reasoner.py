@@ -18,12 +18,10 @@ OVERTIME = "(rule five :if (?g overtime true) :if-not (?g periods ?n) :then (?g 
 REGULAR = "(rule four :if (?g overtime false) :if-not (?g periods ?n) :then (?g periods 4))"
 
 
-@pytest.mark.req("R-9")
 def test_a_rule_is_not_blocked_by_what_only_it_supports():
     assert derived(inferred(OVERTIME, "(g overtime true) (h overtime true)")) == ["g periods 5", "h periods 5"]
 
 
-@pytest.mark.req("R-9")
 def test_a_rule_is_blocked_by_what_another_rule_supports():
     other = "(rule told :if (?g said ?n) :then (?g periods ?n))"
     assert derived(inferred(OVERTIME + other, "(g overtime true) (g said 6)")) == ["g periods 6"]
@@ -31,7 +29,6 @@ def test_a_rule_is_blocked_by_what_another_rule_supports():
     assert [len(found) for found in same.state.firings] == [0, 1]
 
 
-@pytest.mark.req("R-9")
 def test_two_defaults_that_block_each_other_give_every_input_its_one_reading():
     theory = OVERTIME + REGULAR
     assert not layers(rules(theory).rules)[0].ordered
@@ -40,7 +37,6 @@ def test_two_defaults_that_block_each_other_give_every_input_its_one_reading():
     assert inference.undecided == ()
 
 
-@pytest.mark.req("R-9")
 def test_instances_without_one_reading_are_undecided_by_rule_and_binding():
     theory = """
       (rule day :if (?g played true) :if-not (?g at night) :then (?g at day))
@@ -61,7 +57,6 @@ def test_what_rests_on_something_undecided_is_undecided_and_the_rest_is_not():
     assert {one.rule for one in inference.undecided} == {"day", "night", "seen"}
 
 
-@pytest.mark.req("R-9")
 def test_each_pattern_after_if_not_is_negated_on_its_own_and_its_other_variables_are_local():
     theory = "(rule lone :if (?x is team) :if-not (?x won ?y) (?x lost ?y) :then (?x idle true))"
     given = "(a is team) (b is team) (c is team) (d is team) (a won x) (b lost y) (d won x) (d lost z)"
@@ -99,7 +94,6 @@ def test_numbers_and_truth_values_are_different_terms():
     assert derived(inferred(theory, "(a p 1) (b p true)")) == ["a counted true", "b told true"]
 
 
-@pytest.mark.req("R-9")
 def test_contradictions_are_reported_and_inference_goes_on():
     theory = """
       (rule same :if (?g winner ?t) (?g loser ?t) :then (?input contradicts Theory))
@@ -127,7 +121,6 @@ def test_one_reasoner_serves_many_documents_and_none_sees_another():
     assert (derived(first), derived(second)) == (["g periods 5"], ["h periods 5"])
 
 
-@pytest.mark.req("R-9")
 def test_the_order_of_rules_and_statements_does_not_matter():
     theory = [OVERTIME, REGULAR, "(rule long :if (?g periods ?n) (?n > 4) :then (?g long true))"]
     given = ["(g overtime true)", "(h overtime false)", "(k periods 7)"]
@@ -145,7 +138,6 @@ def football():
     return Reasoner(theory, ontology)
 
 
-@pytest.mark.req("R-9")
 @pytest.mark.parametrize(
     ("given", "kind"),
     [
@@ -165,7 +157,6 @@ def test_constraints_of_the_ontology_become_contradictions(football, given, kind
     assert set(Explainer(inference).behind(inference.contradictions[0])) <= set(stated)
 
 
-@pytest.mark.req("R-9")
 def test_a_constraint_that_a_conclusion_breaks_leads_back_to_the_input(football):
     text = "(g gameWinner a) (g gameLoser b) (g homeTeamInGame c)"
     stated = graph_statements(text, "x", Findings(), football.rules.prefixes)

@@ -69,7 +69,6 @@ def case(seed, make):
             return rules, graph_statements(text, "x", findings, NAMES)
 
 
-@pytest.mark.req("R-9")
 def test_theories_with_an_order_agree_with_their_one_answer_set():
     ordered = 0
     for seed in range(150):
@@ -82,7 +81,6 @@ def test_theories_with_an_order_agree_with_their_one_answer_set():
     assert ordered > 75
 
 
-@pytest.mark.req("R-9")
 def test_theories_without_an_order_lie_between_what_is_sure_and_what_is_possible():
     undecided = 0
     for seed in range(1000, 1250):
@@ -101,7 +99,6 @@ def test_theories_without_an_order_lie_between_what_is_sure_and_what_is_possible
     assert undecided > 20
 
 
-@pytest.mark.req("R-9")
 def test_the_solver_would_wrap_a_number_that_we_do_not():
     findings = Findings()
     rules = parse_rules("(rule r :if (?x n ?n) (?n < 6) :then (?x few true))", "x", findings)

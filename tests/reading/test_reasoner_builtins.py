@@ -60,7 +60,6 @@ def result(name, *texts):
         ("isName", "5", "true", False),
     ],
 )
-@pytest.mark.req("R-9")
 def test_comparisons_know_their_types(name, first, second, wanted):
     assert holds(name, first, second) is wanted
 

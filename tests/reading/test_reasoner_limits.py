@@ -17,7 +17,6 @@ CROSS = "(rule cross :if (?a p ?b) (?c p ?d) (?e p ?f) :then (?a q ?f))"
 MANY = " ".join(f"(s{number} p o{number})" for number in range(50))
 
 
-@pytest.mark.req("X-13")
 @pytest.mark.parametrize(
     ("theory", "given", "limits", "reached"),
     [
@@ -42,7 +41,6 @@ def test_a_limit_leaves_nothing_but_undecided(theory, given, limits, reached):
     assert answer(inference, parse_graph("(?a p ?b)", "q", Findings(), NAMES)).answers == ()
 
 
-@pytest.mark.req("X-13")
 def test_the_default_limits_stop_a_rule_that_never_ends():
     assert [one.limit for one in inferred(COUNT, "(x n 1)").undecided] == ["depth"]
 
@@ -51,14 +49,12 @@ def test_within_the_limits_nothing_is_undecided():
     assert inferred(CROSS, MANY).undecided == ()
 
 
-@pytest.mark.req("X-13")
 def test_a_query_that_asks_for_everything_with_everything_is_undecided():
     inference = Reasoner(rules(COUNT), None, Limits(bindings=5000)).infer(statements(MANY))
     found = answer(inference, parse_graph("(?a p ?b) (?c p ?d) (?e p ?f)", "q", Findings(), NAMES))
     assert (found.answers, [one.limit for one in found.undecided]) == ((), ["bindings"])
 
 
-@pytest.mark.req("X-13")
 def test_too_many_answers_are_undecided():
     inference = Reasoner(rules("(rule r :if (?x a ?y) :then (?x b ?y))"), None, Limits(answers=10)).infer(
         statements(MANY)
@@ -67,7 +63,6 @@ def test_too_many_answers_are_undecided():
     assert [one.limit for one in found.undecided] == ["answers"]
 
 
-@pytest.mark.req("X-13")
 def test_deep_brackets_are_a_problem_and_not_a_crash():
     findings = Findings()
     parse_rules("(" * 100_000, "deep.rules", findings)

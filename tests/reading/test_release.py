@@ -24,7 +24,6 @@ def unpacked(path):
         return {member.name.partition("/")[2]: archive.extractfile(member).read() for member in archive}
 
 
-@pytest.mark.req("R-28")
 def test_a_bundle_has_licence_citation_and_checksums(root, tmp_path):
     release(root, tmp_path / "b.tgz")
     files = unpacked(tmp_path / "b.tgz")
@@ -41,7 +40,6 @@ def test_a_bundle_has_licence_citation_and_checksums(root, tmp_path):
     } <= files.keys()
 
 
-@pytest.mark.req("R-28")
 def test_nothing_of_a_sealed_part_leaves(root, tmp_path):
     (root / "queries" / "test.yaml").write_text(
         'format: basanite-queries/1\nqueries:\n  - query: secret\n    find: ["?G gameWinner ?T"]\n'
@@ -60,7 +58,6 @@ def test_nothing_of_a_sealed_part_leaves(root, tmp_path):
     assert bundle.answers_left_out == 2
 
 
-@pytest.mark.req("R-28")
 def test_a_bundle_is_a_package_in_order(root, tmp_path):
     release(root, tmp_path / "b.tgz")
     with tarfile.open(tmp_path / "b.tgz") as archive:

@@ -43,7 +43,6 @@ def faults(findings):
     return [(problem.file, problem.line, problem.message) for problem in findings]
 
 
-@pytest.mark.req("R-10")
 def test_both_ways_of_writing_make_the_same_rules():
     (first, one), (second, other) = sexpr(OVERTIME), yaml(OVERTIME_YAML)
     assert one.valid
@@ -52,7 +51,6 @@ def test_both_ways_of_writing_make_the_same_rules():
     assert first.rules[0].probability == Decimal("0.97")
 
 
-@pytest.mark.req("R-10")
 def test_the_rules_that_ship_mean_the_same_in_both_files():
     findings, folder = Findings(), EXAMPLES / "nfl" / "rules"
     first = read_rules(folder / "scoring.rules", findings)
@@ -62,7 +60,6 @@ def test_the_rules_that_ship_mean_the_same_in_both_files():
     assert first == second
 
 
-@pytest.mark.req("R-10")
 @pytest.mark.parametrize(
     ("text", "line", "says"),
     [
@@ -89,7 +86,6 @@ def test_faults_of_s_expressions_name_file_line_and_rule(text, line, says):
     assert problem.fix
 
 
-@pytest.mark.req("R-10")
 @pytest.mark.parametrize(
     ("text", "line", "says"),
     [
@@ -142,7 +138,6 @@ def test_short_names_are_declared_in_the_file():
     assert rules.prefixes == Prefixes("urn:a:", {"b": "urn:b:"})
 
 
-@pytest.mark.req("X-13")
 def test_size_and_depth_of_a_file_of_rules_are_bounded(tmp_path):
     (tmp_path / "many.rules").write_text("(:if (?x p 1) :then (?x q 1))" * 20)
     findings = Findings()
@@ -203,7 +198,6 @@ PIECES = [
 ]
 
 
-@pytest.mark.req("R-10")
 @sampled(st.one_of(st.text(max_size=60), st.lists(st.sampled_from(PIECES), max_size=40).map("".join)))
 def test_no_text_makes_the_readers_fail(text):
     for read in (sexpr, yaml):

@@ -74,7 +74,6 @@ AGAINST = [
 ]
 
 
-@pytest.mark.req("R-10", case="bad")
 @pytest.mark.parametrize(("text", "line", "says"), GENERAL)
 def test_faults_that_need_no_ontology(text, line, says):
     found = checked(text)
@@ -85,7 +84,6 @@ def test_faults_that_need_no_ontology(text, line, says):
     assert says in problem.message
 
 
-@pytest.mark.req("R-10", case="bad")
 @pytest.mark.parametrize(("text", "line", "says", "fix"), AGAINST)
 def test_faults_against_the_ontology(text, line, says, fix, ontology):
     found = checked(text, ontology)
@@ -93,7 +91,6 @@ def test_faults_against_the_ontology(text, line, says, fix, ontology):
     assert (problem.line, says in problem.message, fix in problem.fix) == (line, True, True), problem
 
 
-@pytest.mark.req("R-10")
 def test_a_cycle_through_if_not_is_a_warning_that_names_the_rules():
     found = checked(
         "(rule day :if (?g p 1) :if-not (?g at night) :then (?g at day))\n"
@@ -106,7 +103,6 @@ def test_a_cycle_through_if_not_is_a_warning_that_names_the_rules():
     assert "day, night wait for each other through if-not" in problem.message
 
 
-@pytest.mark.req("R-10", case="good")
 def test_good_rules_have_no_faults(ontology):
     good = """
       (rule five :if (?g hasOvertimePlay true) :if-not (?g numberOfPeriods ?n) :then (?g numberOfPeriods 5))

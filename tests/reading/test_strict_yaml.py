@@ -39,7 +39,6 @@ REFUSED = {
 }
 
 
-@pytest.mark.req("X-8", case="bad")
 @pytest.mark.parametrize("text", REFUSED, ids=[str(value[2]) + str(i) for i, value in enumerate(REFUSED.values())])
 def test_a_trick_is_refused_with_its_line(text):
     value, findings = parsed(text)

@@ -41,7 +41,6 @@ def query():
     return parse_graph((FOLDER / "periods.graph").read_text(), "query", Findings(), NAMES)
 
 
-@pytest.mark.req("R-13", "R-9")
 def test_overtime_without_a_count_gives_five_periods_with_its_derivation(reasoner):
     inference = reasoner.infer(given("overtime.graph"))
     assert derived(inference) == ["Game-1 numberOfPeriods 5"]
@@ -52,14 +51,12 @@ def test_overtime_without_a_count_gives_five_periods_with_its_derivation(reasone
     assert [short(term, NAMES) for term in tree.step.absent[0].terms] == ["Game-1", "numberOfPeriods", "?n"]
 
 
-@pytest.mark.req("R-13")
 def test_the_query_of_the_example_has_the_printed_answer_and_it_is_inferred(reasoner):
     found = answer(reasoner.infer(given("overtime.graph")), query()).answers
     assert [named_bindings(dict(one.bindings), NAMES) for one in found] == [{"?G": "Game-1", "?N": "5"}]
     assert found[0].kind == "inferred"
 
 
-@pytest.mark.req("R-13", "R-9")
 def test_overtime_with_four_periods_is_a_contradiction(reasoner):
     inference = reasoner.infer(given("four-periods.graph"))
     assert contradicted(inference) == ["rule-2"]
@@ -83,7 +80,6 @@ def _stated(text, findings):
     return graph_statements(text, "x", findings, NAMES)
 
 
-@pytest.mark.req("R-13")
 def test_the_printed_ontology_holds_with_the_rules_that_ship():
     findings = Findings()
     rules = read_rules(EXAMPLES / "nfl" / "rules" / "scoring.rules", findings)

@@ -3,7 +3,6 @@
 import hashlib
 
 import pyoxigraph
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,7 +19,6 @@ def test_terms_of_different_kinds_with_one_text_are_different():
     assert len({Iri("x"), Node("x"), Literal("x"), Literal("x", RDF + "langString", "en")}) == 4
 
 
-@pytest.mark.req("R-8")
 @given(TEXT, st.sampled_from(["string", "integer", "date"]))
 def test_the_name_of_a_statement_is_the_hash_of_the_line_that_another_library_writes(text, datatype):
     statement = Statement(Iri("urn:a"), Iri("urn:p"), Literal(text, XSD + datatype))

@@ -24,7 +24,6 @@ def guesses() -> list[str]:
     return ["".join(answers) for answers in product("YN", repeat=len(DOCUMENTS))]
 
 
-@pytest.mark.req("X-1")
 def test_a_plain_hash_of_a_key_is_guessed_and_ours_is_not():
     plain = hashlib.sha256(key_file(TRUTH)).hexdigest()
     assert [guess for guess in guesses() if hashlib.sha256(key_file(guess)).hexdigest() == plain] == [TRUTH]
@@ -35,13 +34,11 @@ def test_a_plain_hash_of_a_key_is_guessed_and_ours_is_not():
     assert ours not in zero
 
 
-@pytest.mark.req("X-1", case="good")
 def test_a_published_nonce_opens_the_commitment_to_this_key_alone():
     ours = commit(NONCE, committed(TRUTH))
     assert [guess for guess in guesses() if opens(ours, NONCE, committed(guess))] == [TRUTH]
 
 
-@pytest.mark.req("X-1", case="bad")
 @pytest.mark.parametrize("nonce", [b"", b"short", bytes(31), bytes(33)])
 def test_a_nonce_of_other_than_256_bits_is_refused(nonce):
     assert not opens("0" * 64, nonce, b"")

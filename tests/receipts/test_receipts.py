@@ -34,14 +34,12 @@ def wrongs(data: bytes, trusted: Trust, at: datetime = LATER) -> str:
     return " ".join(problem.message for problem in verdict.problems)
 
 
-@pytest.mark.req("X-6", "P-9", case="good")
 def test_a_receipt_verifies_under_the_pinned_key_and_says_what_was_signed():
     verdict = verify(make("intake", CONTENT, KEY), trust(KEY), LATER)
     assert verdict.valid
     assert (verdict.kind, verdict.key, dict(verdict.content)) == ("intake", KEY.id, CONTENT)
 
 
-@pytest.mark.req("X-6", case="bad")
 def test_each_single_flipped_bit_of_a_receipt_is_found():
     receipt, trusted = make("score", CONTENT, KEY), trust(KEY)
     for place in range(len(receipt)):
@@ -51,7 +49,6 @@ def test_each_single_flipped_bit_of_a_receipt_is_found():
             assert not verify(bytes(changed), trusted, LATER).valid, (place, bit)
 
 
-@pytest.mark.req("X-6", case="bad")
 def test_every_byte_put_in_or_left_out_is_found():
     receipt, trusted = make("intake", CONTENT, KEY), trust(KEY)
     for place in range(len(receipt) + 1):
@@ -59,7 +56,6 @@ def test_every_byte_put_in_or_left_out_is_found():
         assert place == len(receipt) or not verify(receipt[:place] + receipt[place + 1 :], trusted, LATER).valid, place
 
 
-@pytest.mark.req("X-6", case="bad")
 def test_a_key_that_the_receipt_brings_along_is_not_believed():
     forged = make("intake", CONTENT | {"public": STRANGER.public.public}, STRANGER)
     assert "none of the keys" in wrongs(forged, trust(KEY))
@@ -68,7 +64,6 @@ def test_a_key_that_the_receipt_brings_along_is_not_believed():
     assert "signature is wrong" in wrongs(canonical(borrowed), trust(KEY))
 
 
-@pytest.mark.req("X-6", case="bad")
 def test_an_expired_and_a_revoked_key_are_not_believed():
     receipt = make("intake", CONTENT, KEY)
     short = PublicKey(KEY.public.public, expires=moment(START + timedelta(hours=1)))
@@ -78,12 +73,10 @@ def test_an_expired_and_a_revoked_key_are_not_believed():
     assert "revoked: stolen" in wrongs(receipt, Trust.of(ring))
 
 
-@pytest.mark.req("X-6")
 def test_a_receipt_from_the_future_is_not_believed():
     assert "still to come" in wrongs(make("intake", CONTENT, KEY), trust(KEY), START - timedelta(seconds=1))
 
 
-@pytest.mark.req("X-6", case="good")
 def test_a_pinned_key_leads_to_its_successors_through_a_published_ring():
     third = SigningKey(bytes(range(3, 35)))
     first, second = hand_over(KEY, NEXT, START), hand_over(NEXT, third, LATER)
@@ -94,7 +87,6 @@ def test_a_pinned_key_leads_to_its_successors_through_a_published_ring():
     assert verify(make("intake", CONTENT, KEY), trusted, LATER).valid, "what the old key signed in its time still holds"
 
 
-@pytest.mark.req("X-6", case="bad")
 def test_a_key_that_has_handed_over_signs_no_more():
     trusted = Trust.of(Keyring((KEY.public,)), Keyring((), (hand_over(KEY, NEXT, START),)))
     late = make("intake", CONTENT | {"at": moment(START + timedelta(seconds=1))}, KEY)
@@ -103,7 +95,6 @@ def test_a_key_that_has_handed_over_signs_no_more():
     assert "not in use" in wrongs(early, trusted)
 
 
-@pytest.mark.req("X-6", case="bad")
 def test_a_ring_from_elsewhere_brings_in_no_key_that_no_trusted_one_vouches_for():
     forged = hand_over(STRANGER, NEXT, START)
     posing = type(forged)(KEY.id, forged.public, forged.at, forged.signature)
@@ -112,7 +103,6 @@ def test_a_ring_from_elsewhere_brings_in_no_key_that_no_trusted_one_vouches_for(
     assert set(trusted.keys) == {KEY.id}
 
 
-@pytest.mark.req("X-6", case="bad")
 def test_a_stranger_can_revoke_nothing():
     revocation = revoke(KEY.id, STRANGER, START, "envy")
     posing = type(revocation)(KEY.id, revocation.at, KEY.id, "envy", revocation.signature)
@@ -130,7 +120,6 @@ def chained(*revoked, given=True):
     return Trust.of(ring) if given else Trust.of(Keyring((KEY.public,)), ring)
 
 
-@pytest.mark.req("X-6", case="bad")
 @pytest.mark.parametrize("given", [True, False], ids=["pinned ring", "published ring"])
 @pytest.mark.parametrize("successor", [NEXT, THIRD], ids=["next", "last"])
 def test_who_steals_an_old_key_cannot_revoke_one_that_came_after_it(successor, given):
@@ -138,7 +127,6 @@ def test_who_steals_an_old_key_cannot_revoke_one_that_came_after_it(successor, g
     assert verify(make("intake", CONTENT | {"at": moment(LATER)}, successor), trusted, LATER).valid
 
 
-@pytest.mark.req("X-6", case="good")
 @pytest.mark.parametrize("given", [True, False], ids=["pinned ring", "published ring"])
 @pytest.mark.parametrize("by", [KEY, NEXT, THIRD], ids=["itself", "next", "last"])
 def test_a_key_is_revoked_by_itself_or_by_any_that_came_after_it(by, given):
@@ -146,21 +134,18 @@ def test_a_key_is_revoked_by_itself_or_by_any_that_came_after_it(by, given):
     assert "revoked: stolen" in wrongs(make("intake", CONTENT, KEY), trusted)
 
 
-@pytest.mark.req("X-6", case="bad")
 def test_a_trusted_key_cannot_revoke_one_that_it_has_nothing_to_do_with():
     published = Keyring((), revoked=(revoke(STRANGER.id, KEY, LATER, "envy"),))
     trusted = Trust.of(Keyring((KEY.public, STRANGER.public)), published)
     assert verify(make("intake", CONTENT, STRANGER), trusted, LATER).valid
 
 
-@pytest.mark.req("X-6")
 def test_a_rotation_or_revocation_cannot_be_taken_for_a_receipt():
     rotation = hand_over(KEY, NEXT, START)
     body = {"content": CONTENT, "format": "basanite-receipt/1", "key": KEY.id, "type": "intake"}
     assert "signature is wrong" in wrongs(canonical(body | {"signature": rotation.signature}), trust(KEY))
 
 
-@pytest.mark.req("X-15")
 def test_what_a_foreign_key_signed_verifies_and_is_marked_foreign():
     foreign = PublicKey(KEY.public.public, origin="the first server")
     verdict = verify(make("score", CONTENT, KEY), Trust.of(Keyring((foreign,))), LATER)

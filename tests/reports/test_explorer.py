@@ -77,7 +77,6 @@ def hashed(text):
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
-@pytest.mark.req("X-14")
 def test_only_the_pages_own_script_and_style_may_act_and_no_name_is_markup():
     text = page(hostile())
     allowed = dict(part.strip().split(" ", 1) for part in policy(text).split(";"))
@@ -108,7 +107,6 @@ def test_what_was_left_out_is_said():
     assert len(list(sentences(found, found.worst(2000)))) == 1
 
 
-@pytest.mark.req("M86")
 def test_kinds_of_false_alarm_stand_in_the_page_and_in_the_object():
     found = with_kinds()
     data = errors_object(found, found.worst(10))

@@ -73,12 +73,10 @@ def small() -> Analysis:
     return Analysis(scores, values, {"genre": {"NT": {"aqwv": Value(0.375, 0.25, 0.5, 20)}}}, Design(), "s")
 
 
-@pytest.mark.req("S-6")
 def test_score_writes_exactly_these_bytes():
     assert dumps(score_object(small())) == GOLDEN
 
 
-@pytest.mark.req("S-6")
 def test_numbers_have_ten_significant_digits():
     assert rounded(2 / 3) == 0.6666666667
     assert rounded(123456789012.0) == 123456789000.0

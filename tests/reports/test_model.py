@@ -3,7 +3,6 @@
 import math
 
 import examples
-import pytest
 
 from basanite.figures import Chart, Table
 from basanite.reports import Headline, analysis_report, comparison_report, validation_report
@@ -38,14 +37,12 @@ def test_an_undefined_value_is_no_number_and_says_why(score):
     assert row[-1] == "no query has scores"
 
 
-@pytest.mark.req("S-13")
 def test_parts_with_few_units_are_greyed_and_not_named_in_sentences(score):
     chart = charts(score)["aqwv by genre"]
     assert chart.data.muted == {5}
     assert not any("topical broadcast" in sentence for sentence in score.sentences)
 
 
-@pytest.mark.req("S-11")
 def test_groups_are_never_called_equal(compare):
     table = tables(compare)["Ranking on aqwv"]
     assert "no clean cut inside" in table.note
@@ -54,14 +51,12 @@ def test_groups_are_never_called_equal(compare):
     assert [row[:3] for row in table.rows] == [("Ochre", 1, "1"), ("Umber", 2, "2 to 3"), ("Sienna", 2, "2 to 3")]
 
 
-@pytest.mark.req("S-11")
 def test_the_matrix_of_pairs_shows_both_directions(compare):
     rows = tables(compare)["Matrix of pairs on aqwv"].rows
     assert rows[0] == ("Ochre", "", "▲ +0.0800", "▲ +0.1000")
     assert rows[1] == ("Umber", "▼ −0.0800", "", "? +0.0200")
 
 
-@pytest.mark.req("S-1")
 def test_the_family_and_its_size_are_printed(compare):
     assert dict(compare.facts)["Family"] == "3 comparisons of one metric, holm adjustment"
     assert dict(compare.facts)["Test draws"] == "10,000"

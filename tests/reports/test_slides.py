@@ -31,14 +31,12 @@ def opened(deck):
     return list(Presentation(io.BytesIO(deck.save())).slides)
 
 
-@pytest.mark.req("P-17")
 def test_slides_are_wide_and_every_one_but_the_cover_has_a_title(score):
     deck = Presentation(io.BytesIO(render(score)))
     assert deck.slide_width / deck.slide_height == pytest.approx(16 / 9, rel=1e-3)
     assert all(slide.shapes.title.text for slide in list(deck.slides)[1:])
 
 
-@pytest.mark.req("P-17")
 def test_tables_are_native_and_hold_what_the_report_says(score, score_slides):
     table = graphics(titled(score_slides, "All values"), "table")[0].table
     rows = [[cell.text for cell in row.cells] for row in table.rows]
@@ -46,7 +44,6 @@ def test_tables_are_native_and_hold_what_the_report_says(score, score_slides):
     assert rows[1][:4] == ["aqwv", "0.3127", "0.2827", "0.3427"]
 
 
-@pytest.mark.req("P-17")
 def test_bars_are_native_charts_with_their_intervals(score_slides):
     chart = graphics(titled(score_slides, "aqwv by genre"), "chart")[0].chart
     assert next(iter(chart.plots[0].categories)) == "news text"
@@ -55,7 +52,6 @@ def test_bars_are_native_charts_with_their_intervals(score_slides):
     assert any(abs(float(size) - 0.04) < 1e-9 for size in sizes if size.replace(".", "").isdigit())
 
 
-@pytest.mark.req("P-17")
 def test_lines_are_native_and_what_powerpoint_cannot_draw_is_a_picture(score_slides):
     assert graphics(titled(score_slides, "Query-weighted value by threshold"), "chart")
     det = titled(score_slides, "Detection error trade-off")

@@ -21,7 +21,6 @@ def compared():
     return compare_sets(sets, PLAN, transformed=repeats, proxy=read_proxy(EXAMPLE / "proxy.csv"))
 
 
-@pytest.mark.req("F-8")
 def test_values_with_transformations_are_mean_and_deviation_over_the_repeats(compared):
     from basanite.metrics.representation.everything import measure
 
@@ -38,7 +37,6 @@ def test_values_with_transformations_are_mean_and_deviation_over_the_repeats(com
     assert not compared.sets[1].changed
 
 
-@pytest.mark.req("F-8")
 def test_orders_are_held_against_the_proxy_with_low_measures_turned(compared):
     proxy = list(compared.proxy.values())
     for one in compared.agreements:
@@ -50,13 +48,11 @@ def test_orders_are_held_against_the_proxy_with_low_measures_turned(compared):
             assert one.order[0] == compared.sets[int(np.argmax(values))].data.name
 
 
-@pytest.mark.req("F-8")
 def test_the_well_represented_set_comes_first_as_in_the_paper(compared):
     orders = sets_object(compared)["orders"]
     assert all(orders[name][0] == "seen" for name in ("ferm1", "gap", "davies_bouldin", "rs"))
 
 
-@pytest.mark.req("F-10")
 def test_different_numbers_of_classes_are_warned_of(compared):
     notes = " ".join(compared.notes)
     assert "rs moves with the number of classes alone; these data have 4 and 6 of them." in notes
@@ -65,7 +61,6 @@ def test_different_numbers_of_classes_are_warned_of(compared):
     assert alike.notes == ()
 
 
-@pytest.mark.req("F-8")
 def test_the_table_has_the_shape_of_the_papers(compared):
     table = sets_report(compared).sections[0].figures[0]
     assert table.columns == ("Measure", "Better", "seen", "seen, transformed", "faint", "turned", "unseen")

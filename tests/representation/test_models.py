@@ -104,7 +104,6 @@ def test_features_are_saved_as_the_file_that_measure_reads(tmp_path, perceptron,
 # --- transformations ---
 
 
-@pytest.mark.req("F-16")
 @pytest.mark.parametrize("kind", KINDS)
 def test_each_kind_of_transformation_changes_pictures_by_itself(kind):
     picture = np.zeros((6, 9, 9))
@@ -151,7 +150,6 @@ def test_the_change_under_transformations_is_measured_in_five_seeded_repeats(per
 # --- training ---
 
 
-@pytest.mark.req("F-19")
 def test_a_callback_records_the_linear_measures_of_each_epoch():
     curve = EpochCurve()
     sets = [features(np.random.default_rng(1), spread=spread) for spread in (2.0, 1.0, 0.3)]
@@ -166,7 +164,6 @@ def test_a_callback_records_the_linear_measures_of_each_epoch():
     assert (np.diff(curve.column("ferm1")) > 0).all()
 
 
-@pytest.mark.req("F-19")
 def test_batches_of_an_epoch_give_what_the_whole_gives():
     made = data(classes=3, rows=20)
     order = np.random.default_rng(0).permutation(60)
@@ -175,7 +172,6 @@ def test_batches_of_an_epoch_give_what_the_whole_gives():
     assert found == pytest.approx(EpochCurve().record(0, made.features, made.classes.codes))
 
 
-@pytest.mark.req("F-19")
 def test_a_torch_model_is_followed_while_it_learns(pictures):
     torch.manual_seed(1)
     model = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(64, 8), torch.nn.ReLU(), torch.nn.Linear(8, 2))
@@ -191,7 +187,6 @@ def test_a_torch_model_is_followed_while_it_learns(pictures):
     assert curve.column("ferm1")[-1] > curve.column("ferm1")[0]
 
 
-@pytest.mark.req("F-19")
 def test_the_curve_can_be_written_as_a_report(tmp_path):
     curve = EpochCurve(name="my training")
     for epoch in range(3):

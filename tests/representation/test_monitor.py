@@ -32,7 +32,6 @@ def example():
     return monitor(reference, batches, PLAN, target=target)
 
 
-@pytest.mark.req("F-12")
 def test_an_unchanged_batch_stays_inside_and_changed_ones_leave(example):
     monday, tuesday, wednesday = example.batches
     assert (monday.alarm, monday.left, monday.new_classes) == (False, (), ())
@@ -43,8 +42,6 @@ def test_an_unchanged_batch_stays_inside_and_changed_ones_leave(example):
     assert example.alarm_rate == pytest.approx(2 / 3)
 
 
-@pytest.mark.req("F-12")
-@pytest.mark.req("S-22")
 @pytest.mark.parametrize("rate", [0.05, 0.2])
 def test_the_stated_false_alarm_rate_is_about_what_unchanged_batches_give(rate):
     rng = np.random.default_rng(2)
@@ -61,7 +58,6 @@ def test_the_stated_false_alarm_rate_is_about_what_unchanged_batches_give(rate):
     assert rate / 4 <= np.mean(alarms) <= rate + 0.09
 
 
-@pytest.mark.req("S-22")
 def test_a_band_is_made_at_the_batchs_own_size_and_mix():
     reference = drawn(np.random.default_rng(0), (60, 60, 60, 60))
     batch = drawn(np.random.default_rng(1), (20, 0, 5, 15))
@@ -75,7 +71,6 @@ def test_a_band_is_made_at_the_batchs_own_size_and_mix():
     assert small.high - small.low > 1.5 * (large.high - large.low)
 
 
-@pytest.mark.req("S-22")
 def test_bands_state_their_false_alarm_rate(example):
     found = monitor_object(example)
     assert found["false_alarm_rate"] == 0.05
@@ -84,7 +79,6 @@ def test_bands_state_their_false_alarm_rate(example):
     assert "5 %" in monitor_report(example).sentences[0]
 
 
-@pytest.mark.req("S-22")
 def test_new_classes_count_towards_the_size_but_not_towards_the_mix():
     reference = drawn(np.random.default_rng(0), (60, 60, 60, 60))
     labels = np.array([0] * 10 + [1] * 10 + [77] * 20)
@@ -102,7 +96,6 @@ def test_a_reference_that_is_too_small_is_told():
 # --- the share of new data ---
 
 
-@pytest.mark.req("F-17")
 def test_the_share_of_new_data_is_estimated_with_an_interval_and_an_action(example):
     monday, tuesday, wednesday = example.batches
     for batch, truth in ((monday, 0.0), (tuesday, 1 / 3), (wednesday, 0.75)):
@@ -113,7 +106,6 @@ def test_the_share_of_new_data_is_estimated_with_an_interval_and_an_action(examp
     assert "fine-tune" in tuesday.possible
 
 
-@pytest.mark.req("F-17")
 def test_the_action_is_that_of_the_users_own_table():
     mine = actions_of("0=leave,0.05=look,0.6=call")
     reference, target = (read_data(EXAMPLE / f"{name}.npz") for name in ("seen", "unseen"))
@@ -122,7 +114,6 @@ def test_the_action_is_that_of_the_users_own_table():
     assert (found.action, found.possible[-1]) == ("call", "call")
 
 
-@pytest.mark.req("F-17")
 def test_without_a_target_there_is_no_share_and_the_report_says_what_to_give():
     reference = read_data(EXAMPLE / "seen.npz")
     found = monitor(reference, [read_data(EXAMPLE / "wednesday.npz")], PLAN)
@@ -130,7 +121,6 @@ def test_without_a_target_there_is_no_share_and_the_report_says_what_to_give():
     assert any("--target" in sentence for sentence in monitor_report(found).sentences)
 
 
-@pytest.mark.req("F-17")
 def test_a_curve_is_turned_around():
     mean = np.linspace(2.0, 1.0, 11)
     curve = MixCurve(np.linspace(0, 1, 11), mean, mean - 0.1, mean + 0.1)
@@ -163,7 +153,6 @@ def test_the_nearest_monotone_curve_is_that_of_scikit_learn(seed):
 # --- labels that are predicted, and mistakes ---
 
 
-@pytest.mark.req("S-22")
 def test_measures_say_that_they_need_labels_where_labels_are_predicted(tmp_path):
     batch = np.load(EXAMPLE / "tuesday.npz")
     np.savez(tmp_path / "unlabelled.npz", features=batch["features"], predictions=batch["predictions"])

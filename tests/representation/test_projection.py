@@ -11,8 +11,6 @@ from basanite.representation.measuring.report import OTHERS, projection_chart
 from basanite.representation.measuring.run import Plan, run
 from basanite.representation.projection import project
 
-pytestmark = pytest.mark.req("F-15")
-
 
 @pytest.mark.parametrize("method", ["tsne", "pca"])
 def test_points_fill_0_to_1_and_the_seed_decides_them(method):

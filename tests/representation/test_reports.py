@@ -53,7 +53,6 @@ def reports():
     }
 
 
-@pytest.mark.req("X-14")
 @pytest.mark.parametrize("kind", ["run", "shift", "compare", "monitor"])
 @pytest.mark.parametrize("name", OUTPUTS)
 def test_every_output_writes_every_report_and_strangers_names_stay_data(reports, kind, name, tmp_path):

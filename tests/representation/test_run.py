@@ -38,8 +38,6 @@ def test_every_value_of_the_contract_is_there_with_what_a_peer_finds(everything)
     assert values["davies_bouldin"].value == pytest.approx(davies_bouldin_score(table, labels), rel=1e-9)
 
 
-@pytest.mark.req("S-5")
-@pytest.mark.req("F-20")
 @pytest.mark.parametrize("name", NAMES)
 def test_no_interval_excludes_its_own_estimate(everything, name):
     value = everything.analysis.values[name]
@@ -47,8 +45,6 @@ def test_no_interval_excludes_its_own_estimate(everything, name):
     assert value.low < value.value < value.high
 
 
-@pytest.mark.req("S-5")
-@pytest.mark.req("F-20")
 def test_dunn_and_otce_and_a_saturated_h_score_are_never_bootstrapped():
     rng = np.random.default_rng(2)
     table, labels = features(rng, classes=3, rows=8, dimensions=30)
@@ -60,8 +56,6 @@ def test_dunn_and_otce_and_a_saturated_h_score_are_never_bootstrapped():
     assert CENTRED in tall["h_score"].flags
 
 
-@pytest.mark.req("S-5")
-@pytest.mark.req("F-20")
 def test_draws_leave_out_pairs_of_copies_as_a_look_at_every_pair_does():
     made = data(rows=6, classes=3)
     weights = list(class_weights(made.classes, draws=5, seed=3))
@@ -70,7 +64,6 @@ def test_draws_leave_out_pairs_of_copies_as_a_look_at_every_pair_does():
     assert drawn.values["ferm1"] == pytest.approx(slow, rel=1e-9)
 
 
-@pytest.mark.req("S-5")
 @pytest.mark.parametrize("name", ["ferm1", "gap", "silhouette", "rs", "davies_bouldin", "c_root_k"])
 def test_intervals_cover_what_such_sets_have_on_average(name):
     """With few rows of a class copies would bias moments far out of a plain percentile interval."""
@@ -166,7 +159,6 @@ def two_groups():
     return run(Data("two", np.vstack([tight, loose]), Classes.of(labels), groups={"kind": groups}), PLAN)
 
 
-@pytest.mark.req("F-14")
 def test_every_measure_is_given_for_each_group_as_if_it_stood_alone(two_groups):
     made = two_groups.data
     for level in ("tight", "loose"):
@@ -180,7 +172,6 @@ def test_every_measure_is_given_for_each_group_as_if_it_stood_alone(two_groups):
         assert values["ferm1"].units == 100
 
 
-@pytest.mark.req("F-14")
 def test_a_badly_represented_group_is_shown_by_paired_differences(two_groups):
     found = {one.metric: one for one in two_groups.differences}
     for name in ("ferm1", "gap", "silhouette", "davies_bouldin", "rs"):
@@ -192,7 +183,6 @@ def test_a_badly_represented_group_is_shown_by_paired_differences(two_groups):
         assert not one.low <= 0 <= one.high
 
 
-@pytest.mark.req("F-14")
 def test_groups_are_compared_on_the_classes_that_both_have():
     made = data(classes=4, rows=30)
     odd = np.arange(120) % 2 == 1
@@ -205,7 +195,6 @@ def test_groups_are_compared_on_the_classes_that_both_have():
     assert any("number of classes" in note for note in found.analysis.scores.notes)
 
 
-@pytest.mark.req("F-14")
 def test_groups_drawn_by_chance_are_not_told_apart():
     rng = np.random.default_rng(4)
     shown = 0
@@ -243,7 +232,6 @@ def overlapping():
     return run(Data("twins", hard, Classes.of(names), correct=correct, groups={"half": groups}), PLAN)
 
 
-@pytest.mark.req("F-18")
 def test_what_is_accurate_but_badly_formed_is_flagged_by_class_and_by_group(overlapping):
     by_class = overlapping.analysis.breakdowns["class"]
     assert {name for name, values in by_class.items() if FLAG in values["accuracy"].flags} == {"twin", "class 0"}
@@ -257,7 +245,6 @@ def test_what_is_accurate_but_badly_formed_is_flagged_by_class_and_by_group(over
     assert {"factor": "class", "level": "twin"} in report.data["accurate_but_badly_formed"]
 
 
-@pytest.mark.req("F-18")
 def test_accuracy_stands_beside_the_measures_with_intervals(overlapping):
     for factor in ("class", "half"):
         for values in overlapping.analysis.breakdowns[factor].values():
@@ -271,7 +258,6 @@ def test_accuracy_stands_beside_the_measures_with_intervals(overlapping):
 # --- reading, and the worst rows ---
 
 
-@pytest.mark.req("F-13")
 def test_a_row_put_into_the_wrong_class_is_listed_as_the_worst():
     made = data(classes=3, rows=20, spread=0.3)
     codes = made.classes.codes.copy()

@@ -28,7 +28,6 @@ def sides(rng=None, source=5, target=4, rows=8):
     return Data("good", good, Classes.of(labels)), Data("bad", bad, Classes.of(np.repeat(np.arange(target), rows)))
 
 
-@pytest.mark.req("F-7")
 def test_target_rows_are_added_first_and_then_source_rows_are_taken_away():
     levels = levels_of(50, 50, 50)
     assert [(one.source, one.target) for one in levels[:3]] == [(50, 0), (50, 1), (50, 2)]
@@ -46,7 +45,6 @@ def test_fewer_levels_keep_the_ends_and_the_levels_of_one_row():
     assert {(50, 0), (50, 1), (50, 40), (1, 40), (0, 40)} <= {(one.source, one.target) for one in levels}
 
 
-@pytest.mark.req("F-7")
 def test_every_level_has_the_values_that_peers_find_for_its_rows():
     """At the levels that take all rows there is nothing random: the union is known."""
     source, target = sides()
@@ -62,7 +60,6 @@ def test_every_level_has_the_values_that_peers_find_for_its_rows():
             assert found.repeats[name][:, at] == pytest.approx([value] * 2, rel=1e-5), (at, name)
 
 
-@pytest.mark.req("F-7")
 def test_levels_between_the_ends_are_made_of_the_rows_they_say():
     """Rows of a class are alike, so every draw of so many rows has the same, known cosines."""
     axes = np.repeat(np.eye(6) + 0.2, 5, axis=0)
@@ -75,7 +72,6 @@ def test_levels_between_the_ends_are_made_of_the_rows_they_say():
         assert found.repeats["ferm1"][:, at] == pytest.approx([slow_ferm1(axes[rows], labels)] * 3, rel=1e-9), level
 
 
-@pytest.mark.req("F-7")
 def test_the_same_seed_gives_the_same_curves_and_rows_differ_between_repeats():
     source, target = sides()
     plan = ShiftPlan(names=("gap",), draws=3, repeats=3, steps=3, seed=7)
@@ -87,7 +83,6 @@ def test_the_same_seed_gives_the_same_curves_and_rows_differ_between_repeats():
     assert not np.allclose(first.repeats["gap"], other.repeats["gap"])
 
 
-@pytest.mark.req("F-7")
 def test_a_shift_to_badly_represented_classes_is_followed_from_1_down_to_0():
     found = shift(*sides(), ShiftPlan(names=("ferm1", "davies_bouldin"), draws=20, repeats=4, steps=4))
     ferm, bouldin = found.judged
@@ -105,7 +100,6 @@ def judged(repeats, draws, name="ferm1"):
     return curve_of(name, Curves(levels, (3, 3), {name: repeats}, {name: draws} if draws.size else {}, ()), 0.95)
 
 
-@pytest.mark.req("S-22")
 def test_a_step_the_wrong_way_is_a_violation_only_if_draws_show_it():
     mean = [1.0, 0.5, 0.6, 0.0]
     rng = np.random.default_rng(0)
@@ -118,7 +112,6 @@ def test_a_step_the_wrong_way_is_a_violation_only_if_draws_show_it():
     assert (doubtful.violations, doubtful.wrong_steps, doubtful.largest_violation) == ((), 1, 0.0)
 
 
-@pytest.mark.req("S-22")
 def test_steps_are_paired_inside_a_draw():
     """Draws that lie far apart but all step the same way show the step; unpaired they would not."""
     mean = [1.0, 0.5, 0.6, 0.0]
@@ -127,7 +120,6 @@ def test_steps_are_paired_inside_a_draw():
     assert [step.start for step in judged(mean, draws).violations] == [1]
 
 
-@pytest.mark.req("S-22")
 def test_measures_that_should_rise_are_violated_by_falling():
     mean = [0.0, 0.5, 0.4, 1.0]
     draws = np.array(mean) + 0.005 * np.random.default_rng(0).normal(size=(100, 4))
@@ -136,7 +128,6 @@ def test_measures_that_should_rise_are_violated_by_falling():
     assert found.violations[0].high < 0
 
 
-@pytest.mark.req("S-22")
 def test_a_flat_curve_is_flat_and_stays_0():
     found = judged([2.0] * 4, np.full((20, 4), 2.0))
     assert FLAT in found.flags
@@ -145,7 +136,6 @@ def test_a_flat_curve_is_flat_and_stays_0():
     assert np.isnan(found.tau_b)
 
 
-@pytest.mark.req("S-22")
 def test_the_raw_range_and_the_deviation_of_source_only_draws_stand_beside_the_curve():
     draws = np.random.default_rng(0).normal(size=(50, 4)) + np.array([5.0, 4.0, 3.0, 2.0])
     found = judged([5.0, 4.0, 3.0, 2.0], draws)
@@ -154,7 +144,6 @@ def test_the_raw_range_and_the_deviation_of_source_only_draws_stand_beside_the_c
     assert NO_DRAWS in judged([5.0, 4.0, 3.0, 2.0], np.empty((0, 4))).flags
 
 
-@pytest.mark.req("S-22")
 def test_draws_take_classes_anew_and_not_only_rows():
     """Rows of a class are all alike here, so repeats do not differ: what differs between draws are the classes."""
     rng = np.random.default_rng(3)
@@ -166,7 +155,6 @@ def test_draws_take_classes_anew_and_not_only_rows():
     assert found.draws["gap"].std(axis=0).min() > 1e-3
 
 
-@pytest.mark.req("S-22")
 def test_a_side_with_too_few_classes_says_that_they_are_not_drawn():
     source, target = sides(source=5, target=2)
     found = shift(source, target, ShiftPlan(names=("gap",), draws=4, repeats=2, steps=3))

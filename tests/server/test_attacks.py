@@ -34,7 +34,6 @@ from basanite.server.roles import list_of_routes
 from basanite.testing import season, small_campaign_text
 from basanite.testing.season import grant_first
 
-pytestmark = pytest.mark.req("P-11")
 RUNS = "/api/v1/campaigns/small/submissions"
 
 
@@ -55,6 +54,7 @@ def counted(office, table):
         return session.scalar(select(func.count()).select_from(table))
 
 
+@pytest.mark.req("P-11")
 @pytest.mark.req("P-12")
 def test_the_evaluation_team_of_one_campaign_sees_nothing_of_another(client, office, small, token, pack):
     sent = send_raw(client, token, pack.perfect.read_bytes()).json()
@@ -72,6 +72,7 @@ def test_the_evaluation_team_of_one_campaign_sees_nothing_of_another(client, off
         assert answer.status_code in (403, 404), deed
 
 
+@pytest.mark.req("P-11")
 @pytest.mark.req("X-11")
 def test_where_everybody_may_look_a_token_shows_no_more_than_its_scopes(client, office, small):
     allowances = [
@@ -83,6 +84,7 @@ def test_where_everybody_may_look_a_token_shows_no_more_than_its_scopes(client, 
     assert (page.status_code, "/campaigns/small/submit" in page.text) == (200, False)
 
 
+@pytest.mark.req("P-11")
 def test_a_body_that_is_read_into_memory_is_cut_off_before_anybody_is_asked_who_they_are(client, token):
     pieces = iter([b"[" * 65536] * (2 * LARGEST_BODY // 65536))
     assert client.post("/api/v1/tokens", content=pieces).status_code == 413
@@ -90,6 +92,7 @@ def test_a_body_that_is_read_into_memory_is_cut_off_before_anybody_is_asked_who_
     assert client.post("/api/v1/tokens", json=large, headers=bearer(token)).status_code == 413
 
 
+@pytest.mark.req("P-11")
 @pytest.mark.parametrize(
     "body",
     [b"[" * 100_000, b'{"label": "a\\u0000b"}', b'{"label": "\\ud800"}', b'{"label": 1e999}', b"\xff\xfe", b"null"],
@@ -107,6 +110,7 @@ def test_a_body_of_odd_json_is_a_mistake_of_who_sent_it(client, token, body):
 ODD = ["\0", "a\0b", "\u202e", "x" * 5000, "../../x", "a\r\nX-Evil: 1", "<b>", "\U0001f4a9", "a-b", ""]
 
 
+@pytest.mark.req("P-11")
 @pytest.mark.req("M55")
 def test_odd_words_about_an_upload_are_refused(client, office, token):
     for name in ("label", "task", "dataset", "language", "queryset", "track", "condition", "type"):
@@ -118,6 +122,7 @@ def test_odd_words_about_an_upload_are_refused(client, office, token):
     assert counted(office, Charge) == 0
 
 
+@pytest.mark.req("P-11")
 def test_an_address_of_ours_never_leads_to_the_host_that_a_call_names(client):
     headers = {"Host": "evil.example.org", "X-Forwarded-Host": "evil.example.org", "Accept": "text/html"}
     for path in ("/campaigns/small/", "/sign-in/", "//evil.example.org/", "/campaigns", "/account", "/campaigns/none"):
@@ -126,6 +131,7 @@ def test_an_address_of_ours_never_leads_to_the_host_that_a_call_names(client):
         assert 'href="http://evil' not in answer.text
 
 
+@pytest.mark.req("P-11")
 @pytest.mark.req("X-11")
 def test_links_in_mails_begin_with_our_own_address_whatever_host_a_call_names(office, small):
     add_user(office, mail="reset@example.org")
@@ -151,6 +157,7 @@ ELSEWHERE = [
 ELSEWHERE += ["/%2f/evil.example.org", "/\t/evil.example.org", "http:evil.example.org", "/api/v1/keys", " //evil"]
 
 
+@pytest.mark.req("P-11")
 @pytest.mark.req("X-11")
 def test_signing_in_leads_to_no_other_site(office, small):
     add_user(office)
@@ -162,6 +169,7 @@ def test_signing_in_leads_to_no_other_site(office, small):
         assert again.headers["location"] == "/", then
 
 
+@pytest.mark.req("P-11")
 @pytest.mark.req("X-7")
 def test_addresses_that_teams_share_are_shown_to_the_organiser_alone(office, small, pack):
     app = make_app(office)
@@ -173,6 +181,7 @@ def test_addresses_that_teams_share_are_shown_to_the_organiser_alone(office, sma
     assert set(shared.teams) == {small.alpha, small.beta}
 
 
+@pytest.mark.req("P-11")
 @pytest.mark.req("X-7")
 def test_signing_in_leaves_the_address_as_a_digest(office, small):
     person = add_user(office)
@@ -182,6 +191,7 @@ def test_signing_in_leaves_the_address_as_a_digest(office, small):
     assert (row.person_id, "198.51.100.8" in row.digest) == (person, False)
 
 
+@pytest.mark.req("P-11")
 @pytest.mark.req("X-7")
 @pytest.mark.parametrize(("proxies", "kept"), [((), 0), (("192.0.2.1",), 0), (("127.0.0.1",), 1)], ids=str)
 def test_a_header_tells_where_a_call_comes_from_only_if_a_proxy_that_is_named_sent_it(
@@ -215,6 +225,7 @@ def ended(line, within):
     return True
 
 
+@pytest.mark.req("P-11")
 def test_a_head_that_never_ends_does_not_keep_a_line(office, small):
     with live(office, timeout_keep_alive=1) as address:
         with line_to(address) as silent, line_to(address) as slow:
@@ -230,6 +241,7 @@ def test_a_head_that_never_ends_does_not_keep_a_line(office, small):
         assert httpx2.get(f"{address}/health/live").status_code == 200
 
 
+@pytest.mark.req("P-11")
 @pytest.mark.parametrize(
     "head",
     [
@@ -253,6 +265,7 @@ def test_heads_that_are_too_large_or_say_two_things_are_answered_with_a_refusal(
         assert httpx2.get(f"{address}/health/live").status_code == 200
 
 
+@pytest.mark.req("P-11")
 def test_slow_senders_keep_their_own_lanes_busy_and_nobody_elses(office, small, pack):
     mine = signed_in(office, small.ada)
     head = (
@@ -271,7 +284,6 @@ def test_slow_senders_keep_their_own_lanes_busy_and_nobody_elses(office, small, 
         assert readable([line for line in lines if line not in answered], [], [], 0)[0] == []
 
 
-@pytest.mark.req("X-2")
 def test_what_a_form_is_writing_is_not_swept_away(office, small):
     folder = uploads.part(office, "x").parent
     folder.mkdir(parents=True)
@@ -284,6 +296,7 @@ def test_what_a_form_is_writing_is_not_swept_away(office, small):
     assert [path.name for path in folder.iterdir()] == ["form-new"]
 
 
+@pytest.mark.req("P-11")
 @pytest.mark.req("X-2")
 def test_two_who_send_to_one_upload_at_once_make_one_submission(office, small, token, pack):
     content = pack.perfect.read_bytes()
@@ -297,6 +310,7 @@ def test_two_who_send_to_one_upload_at_once_make_one_submission(office, small, t
     assert (counted(office, Submission), counted(office, Charge)) == (1, 1)
 
 
+@pytest.mark.req("P-11")
 @pytest.mark.req("M79", "X-2")
 def test_one_attempt_is_one_attempt_whatever_doors_are_tried_at_once(office, pack):
     small = season(office, small_campaign_text(quota=1))
@@ -325,6 +339,7 @@ def test_one_attempt_is_one_attempt_whatever_doors_are_tried_at_once(office, pac
         assert session.scalars(select(Charge.state).where(Charge.state != "freed")).all() == ["reserved"]
 
 
+@pytest.mark.req("P-11")
 def test_what_is_refused_at_a_door_leaves_no_file_behind(client, office, small, pack):
     folder = office.settings.drop / "Alpha"
     folder.mkdir(parents=True)
@@ -343,6 +358,7 @@ def test_what_is_refused_at_a_door_leaves_no_file_behind(client, office, small, 
 HOSTILE = "<img src=x onerror=alert(1)>\"'</script><script>alert(2)</script>\u202egpj.exe"
 
 
+@pytest.mark.req("P-11")
 @pytest.mark.req("X-14")
 def test_a_hostile_string_is_a_word_on_every_page_and_in_every_answer(client, office, small, token, pack):
     from basanite.campaign.office import COMMAND
@@ -367,6 +383,7 @@ def test_a_hostile_string_is_a_word_on_every_page_and_in_every_answer(client, of
     assert seen >= 4
 
 
+@pytest.mark.req("P-11")
 def test_no_method_is_turned_into_another_but_where_tus_asks_for_it(client, office, small, token, pack):
     sent = send_raw(client, token, pack.perfect.read_bytes()).json()
     headers = bearer(token) | {"X-HTTP-Method-Override": "DELETE", "X-Method-Override": "DELETE"}
@@ -377,6 +394,7 @@ def test_no_method_is_turned_into_another_but_where_tus_asks_for_it(client, offi
         assert answer.status_code in (404, 405), method
 
 
+@pytest.mark.req("P-11")
 def test_tokens_and_ids_of_other_teams_are_worth_nothing_here(client, office, small, token, pack):
     sent = send_raw(client, token, pack.perfect.read_bytes()).json()
     rival = bearer(with_token(office, small.bea))
@@ -396,6 +414,7 @@ def test_tokens_and_ids_of_other_teams_are_worth_nothing_here(client, office, sm
     assert client.put(f"{sent['url']}/description", json=body, headers=rival).status_code == 404
 
 
+@pytest.mark.req("P-11")
 @pytest.mark.req("X-11")
 def test_where_people_come_by_https_cookies_and_answers_insist_on_it(tmp_path, clock):
     office = fresh_office(tmp_path / "https", clock, accounts=CHEAP, address="https://evaluation.example.org")

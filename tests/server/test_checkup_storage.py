@@ -23,14 +23,12 @@ def told(folder, **settings):
 
 
 @pytest.mark.sqlite("what the doctor says without settings")
-@pytest.mark.req("P-15")
 def test_without_settings_everything_is_on_this_machine(tmp_path):
     database, storage = told(tmp_path)
     assert (database.words, storage.state) == ("sqlite", "good")
     assert "on this machine" in storage.words
 
 
-@pytest.mark.req("P-15")
 def test_with_two_buckets_that_answer_all_is_well(tmp_path, store):
     storage = told(tmp_path, storage=store.fresh())[1]
     assert (storage.state, storage.words) == ("good", "files and references lie in an object store that answers")

@@ -63,7 +63,6 @@ def test_every_answer_of_every_route_keeps_browsers_strict(role, client, office,
     assert families == set(FAMILIES)
 
 
-@pytest.mark.req("X-9")
 @pytest.mark.parametrize("name", OVERRIDES)
 def test_a_policy_of_its_own_is_a_box(name):
     assert OVERRIDES[name].startswith("sandbox; default-src 'none'")

@@ -45,12 +45,10 @@ def headers_of(way, role, office, everybody):
     return everybody.headers(role) if way == "token" else signed_in(office, everybody.people[role])
 
 
-@pytest.mark.req("P-5")
 def test_every_route_declares_its_policy(office):
     assert [route.path for route in list_of_routes(make_app(office)) if route.policy is None] == []
 
 
-@pytest.mark.req("P-5")
 def test_a_route_without_a_policy_is_noticed():
     app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None)
     app.get("/open")(lambda: "")

@@ -86,7 +86,6 @@ def test_links_in_mails_begin_with_the_address_that_is_served(tmp_path):
     assert not address.endswith((":0", ":8000"))
 
 
-@pytest.mark.req("D-9")
 def test_a_public_address_that_is_set_wins_over_the_one_that_is_served(tmp_path, clock):
     office = small_office(tmp_path, clock, address="https://evaluation.example.org/")
     office.remember_address("http://127.0.0.1:8410")
@@ -118,7 +117,6 @@ def test_only_addresses_of_this_machine_count_as_such(host, near):
     assert is_loopback(host) is near
 
 
-@pytest.mark.req("P-14")
 def test_the_doctor_finds_what_is_wrong_and_says_what_to_do(tmp_path, clock):
     mail = Mail(host="127.0.0.1", port=free_port())
     office = small_office(tmp_path, clock, drop=tmp_path / "none", mail=mail, address="http://evaluation.example.org")

@@ -28,7 +28,6 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-@pytest.mark.req("M91")
 def test_every_document_is_in_one_pack_and_packs_have_the_sizes_asked_for():
     assert sorted(one.raw.source for one in PACKS.placed) == sorted(one.source for one in RAW)
     assert PACKS.names == ("ANALYSIS1", "ANALYSIS2", "ANALYSIS3", "DEV", *EVALS)
@@ -36,7 +35,6 @@ def test_every_document_is_in_one_pack_and_packs_have_the_sizes_asked_for():
     assert [len(PACKS.of(f"ANALYSIS{number}")) for number in (1, 2, 3)] == [20, 20, 10]
 
 
-@pytest.mark.req("M91")
 def test_epochs_follow_the_date_of_origin_within_each_genre():
     spans = PACKS.epochs()
     assert set(spans) == {"NT", "TT", "BT", "NB", "TB"}
@@ -47,7 +45,6 @@ def test_epochs_follow_the_date_of_origin_within_each_genre():
     assert max(sizes) - min(sizes) <= 6
 
 
-@pytest.mark.req("M91")
 def test_documents_of_one_moment_stay_in_one_epoch():
     day = datetime(2016, 5, 1)
     same = [RawDocument(f"s{number}", "NT", day, "1A") for number in range(9)]
@@ -55,7 +52,6 @@ def test_documents_of_one_moment_stay_in_one_epoch():
     assert len({one.pack for one in packs.placed}) == 1
 
 
-@pytest.mark.req("M91")
 def test_conversations_are_dealt_by_the_seed_and_by_nothing_else():
     talks = [RawDocument(f"talk{number:02d}", "CS", None, "1A") for number in range(30)]
 
@@ -68,7 +64,6 @@ def test_conversations_are_dealt_by_the_seed_and_by_nothing_else():
     assert dealt(1) != sorted(dealt(1))
 
 
-@pytest.mark.req("M91")
 def test_names_are_eight_digits_that_tell_nothing():
     names = [one.name for one in PACKS.placed]
     assert len(set(names)) == len(names) == 400
@@ -81,7 +76,6 @@ def test_names_are_eight_digits_that_tell_nothing():
         assert 0.3 < sum(one.name < middle for one in PACKS.of(pack)) / len(PACKS.of(pack)) < 0.7
 
 
-@pytest.mark.req("M91")
 def test_distractors_are_evaluated_on_only_and_told_to_organisers_only(tmp_path):
     foreign = [one for one in PACKS.placed if one.raw.language != "1A"]
     assert foreign
@@ -94,7 +88,6 @@ def test_distractors_are_evaluated_on_only_and_told_to_organisers_only(tmp_path)
     assert not [name for name, data in contents(root).items() if b"swc" in data or b"collected" in data]
 
 
-@pytest.mark.req("M91")
 def test_domains_are_level_in_dev_and_announced_in_analysis():
     counts = PACKS.balance("DEV")
     assert set(counts) == {"GOV", "LIF", "BUS", "LAW", "SPO"}
@@ -105,7 +98,6 @@ def test_domains_are_level_in_dev_and_announced_in_analysis():
     assert irrelevant[0] < irrelevant[1]
 
 
-@pytest.mark.req("M91")
 def test_packs_grow_within_their_family():
     assert [PACKS.cumulative(name) for name in EVALS] == [EVALS[:1], EVALS[:2], EVALS]
     assert PACKS.cumulative("DEV") == ("DEV",)
@@ -113,7 +105,6 @@ def test_packs_grow_within_their_family():
     assert set(first) < set(second)
 
 
-@pytest.mark.req("M91")
 def test_the_same_documents_and_seed_give_the_same_packs_in_whatever_order_they_come(tmp_path):
     turned = list(RAW)
     random.Random(1).shuffle(turned)
@@ -124,7 +115,6 @@ def test_the_same_documents_and_seed_give_the_same_packs_in_whatever_order_they_
     assert contents(first) == contents(second)
 
 
-@pytest.mark.req("M81")
 @pytest.mark.parametrize("joint", ["-", "_"])
 def test_a_tree_that_was_generated_is_read_without_a_problem(tmp_path, joint):
     small = build_packs(RAW[:60], PackSpec("1A", dev=6, analysis=10))
@@ -136,7 +126,6 @@ def test_a_tree_that_was_generated_is_read_without_a_problem(tmp_path, joint):
     ]
 
 
-@pytest.mark.req("M91")
 def test_relevance_of_the_first_analysis_pack_comes_with_the_first_queries(tmp_path):
     relevance = [("query1", one.raw.source) for one in PACKS.placed]
     root = write_tree(PACKS, tmp_path, relevance=relevance)
@@ -193,7 +182,6 @@ def test_a_table_reads_back(tmp_path):
     assert findings.problems == []
 
 
-@pytest.mark.req("M91")
 @pytest.mark.parametrize(
     ("line", "field", "found"),
     [
@@ -224,7 +212,6 @@ def test_a_table_without_its_columns_is_refused(tmp_path):
     assert findings.problems[0].message == "there is no column date and language and domains"
 
 
-@pytest.mark.req("M91")
 def test_the_published_sizes_come_out_of_a_collection_of_that_size():
     packs = build_packs(raw_documents(RawSpec(16_300)), PackSpec("1A", dev=650, analysis=650))
     assert [len(packs.of(name)) for name in packs.names] == [260, 260, 130, 650, 5000, 5000, 5000]

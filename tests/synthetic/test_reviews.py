@@ -17,7 +17,6 @@ def many():
     return list(reviews(6_000, seed=3))
 
 
-@pytest.mark.req("H-3")
 def test_reviews_have_the_published_lengths_and_share_restaurants(many):
     lengths = np.array([len(review.text) for review in many])
     words = np.array([len(review.text.split()) for review in many])
@@ -30,7 +29,6 @@ def test_reviews_have_the_published_lengths_and_share_restaurants(many):
     assert len({review.id for review in many}) == len(many)
 
 
-@pytest.mark.req("H-3")
 def test_ratings_are_correlated_and_have_the_declared_margins(many):
     ratings = np.array([review.ratings for review in many])
     assert set(np.unique(ratings)) == {1, 2, 3, 4, 5}
@@ -41,7 +39,6 @@ def test_ratings_are_correlated_and_have_the_declared_margins(many):
     assert np.abs(np.array(shares) - MARGINS).max() < 0.035
 
 
-@pytest.mark.req("H-3")
 def test_a_row_does_not_depend_on_how_many_are_asked_for(many):
     assert list(reviews(40, seed=3)) == many[:40]
     beyond = list(reviews(BLOCK + 5, seed=3))
@@ -63,7 +60,6 @@ def test_a_good_food_rating_means_more_praise_of_food(many):
     assert found[2] - found[0] > 0.4
 
 
-@pytest.mark.req("H-3")
 @pytest.mark.parametrize("name", ["reviews.csv", "reviews.jsonl"])
 def test_files_are_the_same_bytes_twice_and_hold_every_review(tmp_path, many, name):
     paths = tmp_path / name, tmp_path / f"again-{name}"
@@ -78,7 +74,6 @@ def test_files_are_the_same_bytes_twice_and_hold_every_review(tmp_path, many, na
         assert tuple(int(row[aspect]) for aspect in ASPECTS) == review.ratings
 
 
-@pytest.mark.req("H-3", case="bad")
 def test_what_cannot_be_written_is_refused(tmp_path):
     with pytest.raises(SettingError, match=r"\.csv or \.jsonl"):
         write_reviews(tmp_path / "reviews.xml", 3)

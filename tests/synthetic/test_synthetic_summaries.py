@@ -82,7 +82,6 @@ def test_files_are_made_one_after_the_other():
     assert len(list(islice(summary_members(large), 3))) == 3
 
 
-@pytest.mark.req("M19", "M34", case="good")
 def test_domains_leave_out_conversational_speech_and_may_be_two():
     spec = Spec(queries=0, documents=2000, seed=2)
     truth, genres = domains(spec), dict(zip(catalogue(spec).documents, catalogue(spec).genres, strict=True))

@@ -13,7 +13,6 @@ from basanite.tasks.agreement import agreement, grade_agreement, judge_agreement
 SEEDS = range(6)
 
 
-@pytest.mark.req("S-20")
 @settings(max_examples=60, deadline=None)
 @given(panels())
 def test_alpha_of_votes_is_our_peers(table):
@@ -26,7 +25,6 @@ def test_alpha_of_votes_is_our_peers(table):
         assert ours == pytest.approx(krippendorff.alpha(table, level_of_measurement="nominal"), abs=1e-12)
 
 
-@pytest.mark.req("S-20")
 def test_agreement_by_hand():
     found = agreement(votes_in(FIVE))
     assert found.percent == pytest.approx((4 + 1 + 0 + 2 + 2) / 15)
@@ -53,7 +51,6 @@ def test_percent_and_judges_agree_as_counted_pair_by_pair(table):
     assert np.allclose(agreement(votes).percent, alike / total if total else np.nan, equal_nan=True)
 
 
-@pytest.mark.req("S-20")
 def test_reliability_is_that_of_shrout_and_fleiss():
     ratings = np.array([[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]])
     one, mean = one_way(ratings.ravel(), np.repeat(np.arange(6), 4))
@@ -71,7 +68,6 @@ def sample(seed, grades):
     return table, table[judge, item], item
 
 
-@pytest.mark.req("T-5")
 @pytest.mark.parametrize("level", ["nominal", "ordinal", "interval", "ratio"])
 @pytest.mark.parametrize("seed", SEEDS)
 def test_alpha_of_a_list_of_grades_is_that_of_its_package(seed, level):
@@ -82,7 +78,6 @@ def test_alpha_of_a_list_of_grades_is_that_of_its_package(seed, level):
         assert grade_agreement(grades, item).alpha == pytest.approx(wanted, abs=1e-12)
 
 
-@pytest.mark.req("T-5")
 @pytest.mark.parametrize("seed", SEEDS)
 def test_alpha_of_two_grades_is_the_nominal_one(seed):
     table, grades, item = sample(seed, 2)
@@ -90,7 +85,6 @@ def test_alpha_of_two_grades_is_the_nominal_one(seed):
     assert grade_agreement(grades, item).alpha == pytest.approx(wanted, abs=1e-12)
 
 
-@pytest.mark.req("S-20")
 def test_agreement_that_cannot_be_told_says_why():
     for grades, item, reason in (
         ([1.0, 2.0], [0, 1], "no item has two ratings"),

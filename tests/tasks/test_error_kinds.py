@@ -66,7 +66,6 @@ def counts(mistakes):
     return {one.kind: (one.false_alarms, one.documents) for one in mistakes.non_targets}
 
 
-@pytest.mark.req("M86")
 def test_false_alarms_are_right_string_right_domain_or_neither_and_conversations_are_left_out(case):
     mistakes, _ = case()
     assert counts(mistakes) == {STRING: (1, 1), DOMAIN: (1, 1), NEITHER: (1, 2)}
@@ -76,7 +75,6 @@ def test_false_alarms_are_right_string_right_domain_or_neither_and_conversations
     assert kinds == [STRING, DOMAIN, NEITHER, None]
 
 
-@pytest.mark.req("M86")
 def test_without_a_string_key_the_domain_tells_right_domain_from_wrong(case):
     mistakes, _ = case(strings=None)
     assert counts(mistakes) == {DOMAIN: (1, 1), "wrong domain": (2, 3)}
@@ -96,7 +94,6 @@ def test_keys_that_contradict_each_other_are_shown(case):
     assert counts(mistakes)["right string and domain"] == (1, 1)
 
 
-@pytest.mark.req("M86")
 def test_counts_agree_with_looking_at_every_pair(case):
     rng = np.random.default_rng(4)
     shape = (6, 30)

@@ -65,7 +65,6 @@ def test_one_threshold_is_chosen_on_the_queries_of_other_folds(tmp_path):
     assert found.value == pytest.approx(values(case[0], decided, beta=BETA)["aqwv"])
 
 
-@pytest.mark.req("S-15")
 @pytest.mark.parametrize("method", [Method(), Method("logistic"), Method(count="queries")])
 def test_the_truth_of_a_query_has_no_part_in_what_decides_it(tmp_path, method):
     relevant, returned, score = season(12, 40)
@@ -85,7 +84,6 @@ def test_the_truth_of_a_query_has_no_part_in_what_decides_it(tmp_path, method):
     assert any(changed)
 
 
-@pytest.mark.req("S-15")
 def test_a_system_that_is_optimal_already_is_told_to_keep_its_decisions(tmp_path):
     relevant, _, score = season()
     found = advice(tmp_path, (relevant, relevant, np.where(relevant, score, 0)))
@@ -106,7 +104,6 @@ def test_a_threshold_far_off_is_told_to_move_and_the_gain_has_a_paired_interval(
     assert found.submitted == pytest.approx(values(*case[:2], beta=BETA)["aqwv"])
 
 
-@pytest.mark.req("S-15")
 @pytest.mark.parametrize(
     ("low", "high", "verdict", "clear"),
     [
@@ -135,7 +132,6 @@ def test_the_cross_fitted_value_stands_beside_maxima_that_are_labelled_optimisti
     assert "optimistic" in report.sentences[-1]
 
 
-@pytest.mark.req("S-13")
 def test_too_few_queries_give_no_interval_and_the_advice_to_keep(tmp_path):
     found = advice(tmp_path, season(10, 60, threshold=3_000))
     assert [gain.difference.low for gain in found.gains] == [None, None]

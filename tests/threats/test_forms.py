@@ -23,7 +23,6 @@ def test_a_whole_form_is_taken(tmp_path):
     assert (found.path.read_bytes(), found.form.raw("csrf")) == (b"some bytes", "token")
 
 
-@pytest.mark.req("X-2", case="bad")
 @pytest.mark.parametrize("length", [*range(0, WHOLE, 7), WHOLE - 1])
 def test_a_form_that_ends_early_is_refused_and_leaves_nothing(tmp_path, length):
     with pytest.raises(RefusedError, match="ends too early"):

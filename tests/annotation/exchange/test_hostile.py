@@ -15,7 +15,6 @@ from basanite.annotation.exchange.web_annotation import read_web_annotation
 from basanite.errors import UnreadableError
 from basanite.problems import Findings
 
-pytestmark = pytest.mark.req("P-32", "X-8", case="bad")
 LINES = st.lists(
     st.one_of(
         st.text(max_size=40),

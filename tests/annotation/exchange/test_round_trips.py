@@ -14,7 +14,6 @@ from basanite.annotation.exchange.web_annotation import read_web_annotation, wri
 from basanite.errors import SettingError
 from basanite.problems import Findings
 
-pytestmark = pytest.mark.req("P-32")
 OFTEN = settings(max_examples=80, deadline=None)
 
 

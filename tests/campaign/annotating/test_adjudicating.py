@@ -42,7 +42,6 @@ def case(stage, category, differs=True, decided=None):
     return next(one for one in found if one.aligned.unanimous != differs)
 
 
-@pytest.mark.req("R-15", case="good")
 def test_what_annotators_say_alike_is_taken_at_once_and_the_rest_is_decided_one_by_one(both):
     shown = table(both)
     assert [(one.aligned.category, one.aligned.differs) for one in shown.cases] == [
@@ -70,7 +69,6 @@ def test_what_annotators_say_alike_is_taken_at_once_and_the_rest_is_decided_one_
     assert made.state.objects[owl.parent].mentions["mention"][0].parts == ((21, 25),)
 
 
-@pytest.mark.req("R-15", case="good")
 def test_none_of_these_is_a_decision_and_what_lies_in_it_needs_none(both):
     judge(both, adjudicating.accept_unanimous)
     owls = case(both, "Team")
@@ -86,7 +84,6 @@ def test_none_of_these_is_a_decision_and_what_lies_in_it_needs_none(both):
     assert verdicts.count("none") == 1
 
 
-@pytest.mark.req("R-15", case="bad")
 def test_nothing_is_finished_while_a_case_is_open_and_no_parts_before_the_whole(both):
     with pytest.raises(RefusedError) as refusal:
         judge(both, adjudicating.finish)
@@ -134,7 +131,6 @@ def test_a_decision_that_is_sent_twice_counts_once(both):
         assert len([one for one in session.scalars(select(AnnotationDecision)) if one.case == key]) == 1
 
 
-@pytest.mark.req("R-15", case="good")
 def test_a_slip_is_mended_without_its_annotator_whose_record_stays_as_it_is(both):
     tasks = [both.task(person, "one") for person in (both.anna, both.axel)]
     with both.office.reading() as session:
@@ -156,7 +152,6 @@ def test_a_reading_that_the_configuration_does_not_allow_is_refused(both):
     assert key in {one.aligned.key for one in table(both).open_cases}
 
 
-@pytest.mark.req("R-15", "X-4", case="bad")
 def test_nobody_adjudicates_the_own_work_or_sees_it_beside_the_other(both):
     campaign = both.season.campaign_id
     both.do(grant, COMMAND, person_id=both.anna, role="adjudicator", campaign_id=campaign)

@@ -16,7 +16,6 @@ from basanite.campaign.people.roles import viewer
 from basanite.campaign.store.tables import AnnotationTask
 
 
-@pytest.mark.req("R-15", case="good")
 def test_every_text_has_two_annotators_who_have_queues_of_their_own(stage):
     tasks = stage.ask(tasks_in, stage.project)
     assert Counter(task.document_id for task in tasks) == Counter(
@@ -60,7 +59,6 @@ def test_a_late_annotator_gets_what_is_missing_and_nothing_moves(small_stage):
     assert len(again.short) == 4
 
 
-@pytest.mark.req("R-15", case="bad")
 def test_nobody_gets_a_text_twice_not_even_after_it_was_taken_back(small_stage):
     eva, row = small_stage.season.as_eva, small_stage.ask(documents, small_stage.project, "train")[0]
     with pytest.raises(RefusedError):
@@ -76,7 +74,6 @@ def test_nobody_gets_a_text_twice_not_even_after_it_was_taken_back(small_stage):
     assert row.id not in {one.document_id for one in made.tasks}
 
 
-@pytest.mark.req("X-4", case="bad")
 def test_a_member_of_a_team_annotates_nothing(sqlite_office, matches):
     stage = staged(sqlite_office, matches, assigned=False)
     with pytest.raises(RefusedError) as refusal:

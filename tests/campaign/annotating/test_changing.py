@@ -27,7 +27,6 @@ def begun(small_stage):
     return small_stage
 
 
-@pytest.mark.req("R-14", case="good")
 def test_a_change_is_shown_first_and_then_applied_to_copies(begun):
     eva = begun.season.as_eva
     shown = begun.ask_office(changing.preview, eva, begun.project, NEWER)
@@ -57,7 +56,6 @@ def test_a_change_is_shown_first_and_then_applied_to_copies(begun):
     assert [one.generation for one in begun.ask(configs, begun.project)] == [1, 2]
 
 
-@pytest.mark.req("R-14", case="bad")
 def test_what_was_not_shown_is_not_applied(begun):
     eva = begun.season.as_eva
     shown = begun.ask_office(changing.preview, eva, begun.project, NEWER)

@@ -35,7 +35,6 @@ def ended(small_stage):
     return small_stage
 
 
-@pytest.mark.req("R-17", "R-22", case="good")
 def test_the_gold_grows_by_what_adjudicated_annotations_lead_to_with_who_when_and_why(ended, tmp_path):
     eva = ended.season.as_eva
     grown = ended.do(ending.grow, eva, ended.project, tmp_path / "grown", reason="first texts")
@@ -68,7 +67,6 @@ def test_the_next_version_keeps_every_line_of_the_one_before(ended, tmp_path):
     }
 
 
-@pytest.mark.req("R-17", case="bad")
 def test_nothing_grows_without_a_reason_or_from_nothing_and_for_organisers_alone(small_stage, tmp_path):
     eva = small_stage.season.as_eva
     for actor, reason in ((eva, "why not"), (eva, " "), (Actor(small_stage.judy), "mine")):
@@ -76,7 +74,6 @@ def test_nothing_grows_without_a_reason_or_from_nothing_and_for_organisers_alone
             small_stage.do(ending.grow, actor, small_stage.project, tmp_path / "x", reason=reason)
 
 
-@pytest.mark.req("R-26")
 def test_pairs_of_assertion_and_text_come_out_of_an_annotation(ended):
     shared = ended.do(sharing.export, ended.season.as_eva, ended.project, "pairs")
     pairs = [json.loads(line) for line in shared.files["pairs.ndjson"].decode().splitlines()]
@@ -87,7 +84,6 @@ def test_pairs_of_assertion_and_text_come_out_of_an_annotation(ended):
     assert shared.open_texts
 
 
-@pytest.mark.req("P-32", "R-8", case="good")
 @pytest.mark.parametrize("format_", ["turtle", "rdfxml", "jsonld", "nquads"])
 def test_rdf_comes_back_as_the_same_assertions(ended, tmp_path, format_):
     shared = ended.do(sharing.export, ended.season.as_eva, ended.project, format_)
@@ -100,7 +96,6 @@ def test_rdf_comes_back_as_the_same_assertions(ended, tmp_path, format_):
     assert {one.id for one in back} == {one.id for one in result.assertions}
 
 
-@pytest.mark.req("P-32", case="good")
 @pytest.mark.parametrize("format_", ["label-studio", "web-annotation"])
 def test_what_is_exported_comes_in_again_as_another_ones_record(ended, tmp_path, format_):
     eva = ended.season.as_eva
@@ -124,7 +119,6 @@ def test_what_is_exported_comes_in_again_as_another_ones_record(ended, tmp_path,
         ended.do(sharing.bring_in, eva, ended.project, ended.adam, found)
 
 
-@pytest.mark.req("P-32", case="bad")
 def test_what_belongs_to_other_texts_or_other_people_does_not_come_in(ended, tmp_path):
     from basanite.annotation.exchange.model import Annotated
 
@@ -151,7 +145,6 @@ def test_no_name_or_id_of_a_person_leaves_in_any_format(ended):
             assert person not in text, format_
 
 
-@pytest.mark.req("R-22", case="good")
 def test_time_spent_leaves_long_pauses_out(small_stage, clock):
     small_stage.annotate(small_stage.anna, "one", FOXES[:1], done=False)
     clock.forward(minutes=3)
@@ -167,7 +160,6 @@ def test_time_spent_leaves_long_pauses_out(small_stage, clock):
         small_stage.ask_office(looking.progress, Actor(small_stage.anna), small_stage.project)
 
 
-@pytest.mark.req("R-15", "S-20", case="good")
 def test_agreement_tells_spans_from_labels_per_category_and_text(small_stage):
     small_stage.annotate(small_stage.anna, "one", FOXES)
     small_stage.annotate(small_stage.axel, "one", [("Foxes", [6, 11], 2), ("Owls", [17, 25], 3)])

@@ -56,7 +56,6 @@ def other(tmp_path, clock):
         yield office
 
 
-@pytest.mark.req("X-15", case="good")
 def test_a_project_arrives_on_another_server_with_its_whole_history_and_nobody_in_it(worked, other, tmp_path):
     export_campaign(worked.office, worked.season.campaign_id, tmp_path / "export", references=True)
     import_campaign(other, COMMAND, tmp_path / "export")
@@ -80,7 +79,6 @@ def test_sealed_texts_stay_at_home_unless_asked_for_and_their_absence_is_said(wo
     assert "did not come" in str(refusal.value)
 
 
-@pytest.mark.req("X-15", case="bad")
 @pytest.mark.parametrize("fault", ["store", "path", "task"])
 def test_a_hostile_export_is_refused(worked, other, tmp_path, fault):
     export_campaign(worked.office, worked.season.campaign_id, tmp_path / "export", references=True)
@@ -119,7 +117,6 @@ def test_everything_that_rows_speak_of_is_in_a_backup(worked, tmp_path):
     assert saved.rows["annotation_decisions"] > 0
 
 
-@pytest.mark.req("P-21", case="good")
 def test_an_erased_annotator_leaves_the_work_under_an_id_that_names_nobody(worked):
     rows = worked.do(export_person, Actor(worked.anna), worked.anna)["rows"]
     assert len(rows["annotation_tasks"]) == 4

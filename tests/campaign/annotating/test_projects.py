@@ -8,7 +8,6 @@ from basanite.campaign.annotating.finding import configs, documents, find_projec
 from basanite.campaign.model.refusals import RefusedError
 
 
-@pytest.mark.req("R-14", case="good")
 def test_a_project_keeps_every_text_with_its_digest_and_its_configuration(small_stage):
     rows = small_stage.ask(documents, small_stage.project)
     assert {f"{row.part}/{row.name}" for row in rows} == set(TEXTS)
@@ -37,7 +36,6 @@ def test_texts_of_sealed_parts_and_gold_lie_among_the_sealed_files_and_not_where
     assert there == {"package.toml", "ontology.ttl", "guidelines.md", "queries", "rules"}
 
 
-@pytest.mark.req("R-14", case="bad")
 def test_a_configuration_is_refused_with_all_its_problems_and_nothing_is_kept(small_stage, matches):
     bad = CONFIG.replace("in: Match,", "in: Mach,").replace("?t goals ?value", "?t gaols ?value")
     with pytest.raises(RefusedError) as refusal:

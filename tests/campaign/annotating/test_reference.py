@@ -32,7 +32,6 @@ PEOPLE = '{"query": "teams", "document": "one", "answer": {"?N": "Foxes"}}\n'
 PLACE = Place("reading", "DEV", "1A", "QUERY1")
 
 
-@pytest.mark.req("R-17", case="good")
 def test_the_first_version_opens_the_task_and_a_later_one_waits_for_its_preview(sqlite_office, matches):
     stage = staged(sqlite_office, matches, text=small_campaign_text(more=WINDOW))
     eva, judy = stage.season.as_eva, Actor(stage.judy)

@@ -19,7 +19,6 @@ from basanite.campaign.store.tables import AnnotationTask
 FOXES = [("Foxes", [6, 11], 2), ("Owls", [21, 25], 1)]
 
 
-@pytest.mark.req("R-15", case="good")
 def test_events_sent_twice_are_kept_once_and_everything_is_there_after_a_restart(stage):
     events = list(marks(FOXES))
     first = stage.send(stage.anna, "one", *events)
@@ -37,7 +36,6 @@ def test_events_sent_twice_are_kept_once_and_everything_is_there_after_a_restart
     assert opened.guidelines == "Mark teams.\n"
 
 
-@pytest.mark.req("R-15", case="good")
 def test_two_tabs_that_know_nothing_of_each_other_come_to_the_same(stage):
     one = stage.send(stage.anna, "one", Event("a1", "create", {"object": "m1", "category": "Match", "parent": ""}))
     # The second tab saw nothing yet, and sends what it has; it gets the first tab's event back.
@@ -57,7 +55,6 @@ def test_two_tabs_that_know_nothing_of_each_other_come_to_the_same(stage):
     assert set(late.state.objects) == {"m1"}
 
 
-@pytest.mark.req("R-15", case="bad")
 def test_a_malformed_event_is_refused_by_itself_and_the_others_are_kept(small_stage):
     good = Event("a1", "create", {"object": "m1", "category": "Match", "parent": ""})
     wrong = Event("a2", "create", {"object": "x", "category": "Macth", "parent": ""})
@@ -68,7 +65,6 @@ def test_a_malformed_event_is_refused_by_itself_and_the_others_are_kept(small_st
     assert all(problem.fix for problems in sent.refused.values() for problem in problems)
 
 
-@pytest.mark.req("R-15", "X-4", case="bad")
 def test_a_task_is_there_for_its_owner_alone_and_as_long_as_the_role_is(small_stage):
     task = small_stage.task(small_stage.anna, "one")
     for stranger in (small_stage.axel, small_stage.judy, small_stage.season.eva, small_stage.season.ada):
@@ -135,7 +131,6 @@ def test_the_queue_of_one_person_tells_nothing_of_the_other(small_stage):
     assert {one.id for one in mine} == {one.id for one in queue}
 
 
-@pytest.mark.req("R-16", case="good")
 def test_a_contradiction_comes_back_with_the_save_that_made_it(small_stage):
     base = list(marks([("Foxes", [6, 11], 0)]))
     won = Event("w1", "set", {"object": "t1/Won", "field": "value", "value": "yes"})

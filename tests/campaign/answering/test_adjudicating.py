@@ -62,7 +62,6 @@ def decide(reading, case, verdict, who="judy", **more):
     return reading.do(adjudicating.decide, *given, **({"seen": len(case.history)} | more))
 
 
-@pytest.mark.req("R-21")
 def test_equal_answers_of_all_runs_are_one_and_what_the_gold_knows_is_not_asked_again(reading):
     gold = next(
         one for one in answers_of("baseline.ndjson") if one["query"] == "games" and one["document"] == "nfl-101"
@@ -78,7 +77,6 @@ def test_equal_answers_of_all_runs_are_one_and_what_the_gold_knows_is_not_asked_
     assert [one.exact for one in case.excerpts] == ["Miami"]
 
 
-@pytest.mark.req("R-21")
 def test_nothing_that_an_adjudicator_is_shown_tells_who_answered(reading):
     send(reading, begin(reading, label="telltale-system"), losers())
     told = repr(first_case(reading))
@@ -86,7 +84,6 @@ def test_nothing_that_an_adjudicator_is_shown_tells_who_answered(reading):
     assert not [name for name in names if name in told]
 
 
-@pytest.mark.req("R-21", "R-17")
 def test_a_decision_is_kept_with_who_when_and_why_and_can_be_undone_and_reopened(reading):
     send(reading, begin(reading), losers())
     case = first_case(reading)
@@ -104,7 +101,6 @@ def test_a_decision_is_kept_with_who_when_and_why_and_can_be_undone_and_reopened
         reading.do(adjudicating.reopen, reading.acts("eva"), reading.season.campaign_id, case.id)
 
 
-@pytest.mark.req("R-21")
 def test_two_adjudicators_do_not_overrule_each_other_unseen(reading):
     send(reading, begin(reading), losers())
     case = first_case(reading)
@@ -120,7 +116,6 @@ def test_a_verdict_must_be_one_and_a_duplicate_must_say_of_what(reading, verdict
         decide(reading, first_case(reading), verdict, **more)
 
 
-@pytest.mark.req("R-21")
 def test_a_duplicate_names_an_answer_of_the_gold_or_of_the_pool(reading):
     other = losers()[0] | {"answer": {"?G": ["The contest"], "?T": ["Dolphins", "the Floridians"]}}
     send(reading, begin(reading), [losers()[0], other])
@@ -129,7 +124,6 @@ def test_a_duplicate_names_an_answer_of_the_gold_or_of_the_pool(reading):
     assert decide(reading, case, "duplicate-of", same_as=beside.id).same_as == beside.id
 
 
-@pytest.mark.req("R-17", "R-23")
 @pytest.mark.parametrize("table", ["reading_answers", "reading_decisions", "reading_uploads", "reading_pool"])
 def test_what_was_received_and_decided_cannot_be_changed_or_deleted(reading, table):
     send(reading, begin(reading), losers())
@@ -144,7 +138,6 @@ def propose(reading, who="eva", reason="a first round"):
     return reading.do(golds.propose, *given, reason=reason)
 
 
-@pytest.mark.req("R-17", "R-21", "S-21")
 def test_accepted_answers_enter_the_next_gold_and_scores_change_once_it_is_applied(reading):
     run = begin(reading)
     eva = reading.sees("eva")
@@ -178,7 +171,6 @@ def test_accepted_answers_enter_the_next_gold_and_scores_change_once_it_is_appli
     )  # fmt: skip
 
 
-@pytest.mark.req("R-17")
 def test_a_version_is_proposed_once_with_a_reason_and_by_something_new(reading):
     send(reading, begin(reading), losers())
     with pytest.raises(RefusedError, match="nothing was decided"):
@@ -206,7 +198,6 @@ def human_answer(reading, run, **more):
     return reading.do(people.give, reading.acts("anna"), run, "nfl-101", "losers", **given)
 
 
-@pytest.mark.req("R-18")
 def test_answers_of_people_are_pooled_with_those_of_machines_and_give_the_human_baseline(reading):
     run, machine = sit(reading), begin(reading)
     human_answer(reading, run)
@@ -226,7 +217,6 @@ def test_answers_of_people_are_pooled_with_those_of_machines_and_give_the_human_
     assert record["provenance"] == [{"start": 16, "end": 21, "exact": "Miami"}]
 
 
-@pytest.mark.req("R-18")
 @pytest.mark.parametrize(
     ("more", "words"),
     [
@@ -255,7 +245,6 @@ def test_a_person_takes_an_answer_back_and_it_stays_in_the_log(reading):
         assert len(runs.answers(session, run)) == 1
 
 
-@pytest.mark.req("R-18")
 def test_a_person_goes_through_all_questions_in_order_and_back(reading):
     run = sit(reading)
     assert sit(reading).id == run.id
@@ -271,7 +260,6 @@ def test_a_person_goes_through_all_questions_in_order_and_back(reading):
         assert back.state == "done"
 
 
-@pytest.mark.req("X-4")
 @pytest.mark.parametrize("who", ["ada", "judy"])
 def test_only_those_who_answer_sit_down(reading, who):
     with pytest.raises(RefusedError):

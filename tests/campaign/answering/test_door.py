@@ -17,7 +17,6 @@ from basanite.campaign.store.tables import Submission
 from basanite.formats.archives.repair import write_archive
 
 
-@pytest.mark.req("R-19", "R-23")
 @pytest.mark.parametrize("packed", [False, True], ids=["lines", "archive"])
 def test_an_answer_file_is_submitted_and_scored_against_a_package_like_any_run(reading, tmp_path, packed):
     office, season = reading.office, reading.season

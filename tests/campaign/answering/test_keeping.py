@@ -24,7 +24,6 @@ def counts(office):
         return [session.scalar(select(func.count()).select_from(kind)) for kind in KINDS]
 
 
-@pytest.mark.req("X-15")
 @pytest.mark.parametrize("sealed", [True, False], ids=["whole", "without-sealed"])
 def test_reading_is_part_of_what_is_exported_and_imported(reading, tmp_path, sealed):
     run = begin(reading)

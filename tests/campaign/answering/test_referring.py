@@ -62,7 +62,6 @@ def refer(reading, place=PLACE, who="eva", reason="adjudicated answers"):
     return referring.make_reference(*given, place, reason=reason)
 
 
-@pytest.mark.req("R-21", "R-17", "P-7")
 def test_accepted_answers_reach_submissions_by_a_batch_that_is_previewed_first(reading, tmp_path):
     open_by_hand(reading, tmp_path)
     run = submit(reading, [*answers_of("baseline.ndjson"), losers()[0]])
@@ -89,7 +88,6 @@ def test_accepted_answers_reach_submissions_by_a_batch_that_is_previewed_first(r
         refer(reading)
 
 
-@pytest.mark.req("R-21")
 def test_the_first_reference_of_a_place_opens_its_task_with_the_gold_that_holds(reading):
     grow(reading)
     made = refer(reading)

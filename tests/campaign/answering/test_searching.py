@@ -21,7 +21,6 @@ def looked(reading, who, words, **more):
     return reading.do(search, *given, **more)
 
 
-@pytest.mark.req("R-27")
 def test_whoever_answers_or_annotates_finds_sealed_texts_and_a_team_open_ones_alone(reading):
     everywhere = {hit.document for hit in looked(reading, "anna", "the", limit=50)}
     open_ones = {hit.document for hit in looked(reading, "ada", "the", limit=50)}
@@ -31,7 +30,6 @@ def test_whoever_answers_or_annotates_finds_sealed_texts_and_a_team_open_ones_al
     assert {hit.document for hit in looked(reading, "judy", "the", limit=50)} == everywhere
 
 
-@pytest.mark.req("R-27")
 def test_every_search_is_written_down(reading):
     looked(reading, "anna", "overtime")
     looked(reading, "ada", "no such words")
@@ -48,7 +46,6 @@ def test_who_is_nobody_in_the_campaign_finds_nothing(reading):
         reading.do(search, reading.acts("eva"), "another campaign", reading.package, "game")
 
 
-@pytest.mark.req("R-27")
 def test_hits_are_the_documents_that_hold_every_word_by_brute_force():
     dice = random.Random(7)
     texts = [Text(f"d{n}", "p", " ".join(dice.choices(WORDS, k=dice.randint(1, 9)))) for n in range(80)]

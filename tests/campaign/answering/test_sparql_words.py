@@ -30,7 +30,6 @@ def holds(tree):
     return any(map(holds, tree)) if isinstance(tree, (list, tuple)) or hasattr(tree, "asList") else False
 
 
-@pytest.mark.req("X-3")
 @settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck))
 @given(HEADS, st.lists(BITS, max_size=3))
 def test_a_query_is_refused_exactly_if_a_parser_finds_service_or_from_in_it(head, bits):
@@ -44,7 +43,6 @@ def test_a_query_is_refused_exactly_if_a_parser_finds_service_or_from_in_it(head
     assert reaches == holds(tree)
 
 
-@pytest.mark.req("X-3")
 @pytest.mark.parametrize(
     ("query", "word"),
     [

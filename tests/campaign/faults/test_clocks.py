@@ -46,7 +46,6 @@ JUMPS = [
 
 @pytest.mark.slow
 @pytest.mark.store
-@pytest.mark.req("P-8")
 @pytest.mark.parametrize("jump", JUMPS)
 def test_a_worker_whose_clock_jumps_loses_nothing_and_takes_nothing_from_others(
     jump, place, pack, hands, fault, server, template
@@ -88,7 +87,6 @@ def killed_at_work(office, teams, machines, pack):
 
 
 @pytest.mark.fault("clock of the machine jumps a day backwards")
-@pytest.mark.req("P-8")
 def test_what_a_dead_worker_held_is_taken_over_although_its_last_sign_is_from_tomorrow(place, pack, hands, fault):
     office, teams, machines = place(teams=2)
     submit(office, teams.members[0], pack.perfect)

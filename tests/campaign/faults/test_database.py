@@ -56,7 +56,6 @@ def submit_patiently(plan, seed):
 @pytest.mark.slow
 @pytest.mark.store
 @pytest.mark.fault("database stopped for a while")
-@pytest.mark.req("P-8")
 @pytest.mark.timeout(400)
 def test_a_database_that_is_away_for_a_while_loses_nothing(place, pack, fault):
     with postgres() as server:
@@ -68,7 +67,6 @@ def test_a_database_that_is_away_for_a_while_loses_nothing(place, pack, fault):
 
 @pytest.mark.store
 @pytest.mark.fault("kill -9 of the database")
-@pytest.mark.req("P-8")
 @pytest.mark.timeout(400)
 def test_a_database_that_is_killed_loses_nothing_that_it_had_confirmed(place, pack, fault):
     with postgres((*QUICK, "synchronous_commit=on")) as server:  # what is confirmed has left the process that is killed

@@ -24,7 +24,6 @@ SAID = {"campaign": "small", "task": "CLIR", "label": "run", "language": "1A", "
 
 @pytest.mark.store
 @pytest.mark.fault("job delivered twice")
-@pytest.mark.req("P-8")
 def test_a_job_that_is_delivered_twice_is_worked_on_twice_and_counts_once(place, pack, fault, server, template):
     """The second delivery comes as another team's job, so that no order in the queue keeps them apart."""
     office, teams, machines = place(url=server.fresh(template), teams=3)
@@ -128,7 +127,6 @@ def receiver():
 
 @pytest.mark.slow
 @pytest.mark.fault("webhook delivered twice")
-@pytest.mark.req("P-8", "X-10")
 def test_a_webhook_whose_caller_was_killed_is_called_again_under_the_same_id(place, pack, fault, receiver, tmp_path):
     office, teams, machines = place(teams=1, settings={"loopback_webhooks": True})
     with office.writing() as session:

@@ -88,7 +88,6 @@ def told(fault, judgement, facts):
 
 
 @pytest.mark.fault("kill -9 of web and workers at random")
-@pytest.mark.req("P-8")
 @pytest.mark.timeout(500)
 def test_twenty_kills_lose_nothing_and_score_nothing_twice(place, pack, capsys, fault):
     judgement, facts, ended, machines = play(place, pack, kills=20, count=24)
@@ -103,7 +102,6 @@ def test_twenty_kills_lose_nothing_and_score_nothing_twice(place, pack, capsys, 
 
 
 @pytest.mark.slow
-@pytest.mark.req("P-8")
 @pytest.mark.timeout(3600)
 def test_two_hundred_kills_lose_nothing_and_score_nothing_twice(place, pack, capsys):
     judgement, facts, ended, machines = play(place, pack, kills=200, count=200)
@@ -114,7 +112,6 @@ def test_two_hundred_kills_lose_nothing_and_score_nothing_twice(place, pack, cap
 
 @pytest.mark.slow
 @pytest.mark.store
-@pytest.mark.req("P-8")
 @pytest.mark.timeout(1200)
 def test_fifty_kills_on_postgresql_lose_nothing_and_score_nothing_twice(place, pack, capsys, server, template):
     judgement, facts, ended, machines = play(place, pack, kills=50, count=40, url=server.fresh(template))
@@ -124,7 +121,6 @@ def test_fifty_kills_on_postgresql_lose_nothing_and_score_nothing_twice(place, p
 
 
 @pytest.mark.fault("kill -9 of the web server in an upload")
-@pytest.mark.req("P-8", "X-2")
 def test_an_upload_goes_on_where_it_was_when_its_server_was_killed(place, pack, fault):
     office, teams, machines = place(teams=1)
     port, content = free_port(), pack.perfect.read_bytes()

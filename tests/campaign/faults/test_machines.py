@@ -57,7 +57,6 @@ def others_can_write(office):
 
 
 @pytest.mark.fault("worker frozen, then awake again")
-@pytest.mark.req("P-8")
 def test_what_a_frozen_worker_held_is_done_by_another_and_counts_once_when_it_wakes(place, pack, fault):
     office, teams, machines = place()
     for member in teams.members[:3]:
@@ -79,7 +78,6 @@ def test_what_a_frozen_worker_held_is_done_by_another_and_counts_once_when_it_wa
 
 
 @pytest.mark.fault("kill -9 of a worker at work")
-@pytest.mark.req("P-8", "X-8")
 def test_children_die_with_their_worker(place, pack, fault):
     office, teams, machines = place()
     for member in teams.members:
@@ -121,7 +119,6 @@ def without_room(office, teams, machines, pack):
 
 
 @pytest.mark.fault("disk full")
-@pytest.mark.req("P-8")
 def test_a_disk_that_is_full_for_a_while_loses_nothing(place, pack, fault):
     judgement, seconds = without_room(*place(), pack)
     done = f"nothing could be written for {FULL:.0f} s while a worker had 8 submissions to do"
@@ -133,7 +130,6 @@ def test_a_disk_that_is_full_for_a_while_loses_nothing(place, pack, fault):
 @pytest.mark.slow
 @pytest.mark.store
 @pytest.mark.fault("disk full on a worker's machine, PostgreSQL elsewhere")
-@pytest.mark.req("P-8")
 def test_a_full_disk_costs_no_try_where_the_database_could_count_one(place, pack, fault, server, template):
     judgement, seconds = without_room(*place(url=server.fresh(template), tries=3), pack)
     done = f"nothing could be written on the worker's own disk for {FULL:.0f} s; 3 tries were allowed"

@@ -99,7 +99,6 @@ def refused_in_words(office):
 
 @pytest.mark.store
 @pytest.mark.fault("schema changed while a table is held")
-@pytest.mark.req("P-14")
 def test_a_change_that_must_wait_for_a_table_lets_others_on(place, fault, server, template, tmp_path, monkeypatch):
     """Somebody reads for long: on PostgreSQL whoever waits to change a table stops all who come after him."""
     office, _, _ = place(url=server.fresh(template), teams=1)

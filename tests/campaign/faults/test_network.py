@@ -66,7 +66,6 @@ def told(fault, judgement, seconds, how):
 @pytest.mark.store
 @pytest.mark.slow
 @pytest.mark.fault("network cut between hosts")
-@pytest.mark.req("P-8", "P-15")
 @pytest.mark.timeout(400)
 def test_a_switch_that_drops_everything_for_a_while_loses_nothing(place, pack, fault):
     if reason := why_no_hosts():
@@ -101,7 +100,6 @@ class Both:
 @pytest.mark.store
 @pytest.mark.slow
 @pytest.mark.fault("firewall that forgets its connections")
-@pytest.mark.req("P-8", "P-15")
 @pytest.mark.timeout(400)
 def test_a_line_that_stands_still_and_then_forgets_its_connections_loses_nothing(place, pack, fault, server, objects):
     url, storage = server.fresh(), objects.fresh()
@@ -116,7 +114,6 @@ def test_a_line_that_stands_still_and_then_forgets_its_connections_loses_nothing
 
 @pytest.mark.store
 @pytest.mark.fault("process frozen in a transaction, PostgreSQL")
-@pytest.mark.req("P-8")
 def test_a_process_that_stands_still_in_a_transaction_does_not_keep_its_locks(place, fault, server, template):
     office, teams, machines = place(url=patient_url(server.fresh(template)), teams=2)
     team = teams.members[0].team

@@ -62,7 +62,6 @@ def nothing_is_left(made, ends):
 @pytest.mark.fault(
     "poison submission: crashes the parser", "poison submission: memory bomb", "poison submission: fork bomb"
 )
-@pytest.mark.req("P-8", "X-8")
 def test_poison_ends_by_a_rule_and_others_are_scored_meanwhile(poisoned, pack, fault):
     made = poisoned(AMPLE)
     crash = ("crash", "failed", "poison submission: crashes the parser")
@@ -76,7 +75,6 @@ def test_poison_ends_by_a_rule_and_others_are_scored_meanwhile(poisoned, pack, f
 
 @pytest.mark.slow
 @pytest.mark.fault("poison submission: reading it never ends", "hanging scorer")
-@pytest.mark.req("P-8", "X-8")
 def test_who_hangs_and_heeds_no_request_is_ended(poisoned, pack, fault):
     made, limit = poisoned(SHORT), f"the limit was {SHORT} s"
     hang = ("hang", "invalid", "poison submission: reading it never ends")
@@ -99,7 +97,6 @@ def costs(office):
 
 @pytest.mark.slow
 @pytest.mark.fault("slow scorer")
-@pytest.mark.req("P-8")
 def test_a_slow_scorer_delays_its_own_team_alone(poisoned, pack, fault, tmp_path):
     office, teams, machines = poisoned(AMPLE)
     slow = slow_copy(pack.perfect, tmp_path / "slow.tgz")

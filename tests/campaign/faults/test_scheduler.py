@@ -37,7 +37,6 @@ class Counter:
 
 @pytest.mark.slow
 @pytest.mark.fault("kill -9 of the Dask scheduler")
-@pytest.mark.req("P-16")
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # sockets of the client that broke off
 def test_a_plan_whose_scheduler_is_killed_says_so_and_goes_on_from_there(tmp_path, fault, monkeypatch):
     monkeypatch.setattr(clusters, "CONNECT_SECONDS", 5)

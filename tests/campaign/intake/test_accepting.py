@@ -25,7 +25,6 @@ def test_an_accepted_submission_has_everything_at_once(office, small, declared, 
         assert session.scalar(select(func.count()).where(Event.kind == "submission.accepted")) == 1
 
 
-@pytest.mark.req("M58", case="good")
 @on_sqlite
 def test_team_date_and_time_in_the_name_are_ours(office, small, declared, stored):
     with office.writing() as session:
@@ -33,7 +32,6 @@ def test_team_date_and_time_in_the_name_are_ours(office, small, declared, stored
     assert made.name == "Alpha_CLIR-contrastive-unconstrained-QUERY1-sysA_BASE-1A-DEV_20180115_070000.tgz"
 
 
-@pytest.mark.req("M58", case="bad")
 @on_sqlite
 def test_a_name_that_says_another_team_is_refused(office, small, declared, stored):
     name = "Beta_CLIR-contrastive-unconstrained-QUERY1-sysA_BASE-1A-DEV_20180115_070000.tgz"
@@ -42,7 +40,6 @@ def test_a_name_that_says_another_team_is_refused(office, small, declared, store
     assert [found.rule for found in error.value.problems] == ["M58"]
 
 
-@pytest.mark.req("M79", "C25")
 def test_one_count_whatever_the_door(office, small, declared, stored):
     doors = ("web", "api", "drop")
     for door in doors:

@@ -35,8 +35,6 @@ def left(office, small, team=None):
         return [one.left for one in quotas.allowances(session, office, campaign, team or small.alpha)]
 
 
-@pytest.mark.req("M65", case="good")
-@pytest.mark.req("M65", case="bad")
 def test_only_valid_submissions_count(office, small, declared, stored):
     assert left(office, small) == [3]
     submit(office, small, declared, stored)
@@ -48,7 +46,6 @@ def test_only_valid_submissions_count(office, small, declared, stored):
     assert left(office, small, small.beta) == [3]
 
 
-@pytest.mark.req("M65", case="bad")
 @on_sqlite
 def test_an_invalid_one_costs_nothing_in_the_evaluation_week_either(office, clock, small, declared, stored):
     clock.set("2018-04-03 12:00")
@@ -58,8 +55,6 @@ def test_an_invalid_one_costs_nothing_in_the_evaluation_week_either(office, cloc
     assert left(office, small) == [4]
 
 
-@pytest.mark.req("M64", case="bad")
-@pytest.mark.req("P-13")
 @on_sqlite
 def test_after_the_last_attempt_it_is_said_when_the_week_begins_anew(office, clock, small, declared, stored):
     for _ in range(3):
@@ -73,8 +68,6 @@ def test_after_the_last_attempt_it_is_said_when_the_week_begins_anew(office, clo
     assert left(office, small) == [2]
 
 
-@pytest.mark.req("M66", case="good")
-@pytest.mark.req("M66", case="bad")
 @on_sqlite
 def test_in_the_evaluation_week_there_is_one_primary_and_there_are_five_in_all(office, clock, small, declared, stored):
     clock.set("2018-04-03 12:00")
@@ -126,7 +119,6 @@ def test_extra_attempts_count_in_their_period_alone(office, clock, small, declar
     assert left(office, small) == [3]
 
 
-@pytest.mark.req("X-7", case="bad")
 def test_invalid_attempts_have_a_cap_of_their_own(office, clock, declared, stored):
     small = season(office, small_campaign_text(invalid_per_day=2))
     for _ in range(2):
@@ -147,7 +139,6 @@ def test_invalid_attempts_have_a_cap_of_their_own(office, clock, declared, store
     submit(office, small, declared, stored)
 
 
-@pytest.mark.req("X-7", case="bad")
 def test_attempts_without_a_verdict_count_against_the_cap_on_invalid_ones(office, declared, stored):
     small = season(office, small_campaign_text(invalid_per_day=2))
     submit(office, small, declared, stored, after=quotas.free)
@@ -160,7 +151,6 @@ def test_attempts_without_a_verdict_count_against_the_cap_on_invalid_ones(office
     submit(office, small, declared, stored)
 
 
-@pytest.mark.req("X-7", case="bad")
 @on_sqlite
 def test_at_the_cap_an_attempt_an_hour_is_one_at_a_time(office, clock, declared, stored):
     small = season(office, small_campaign_text(invalid_per_day=1))
@@ -189,7 +179,6 @@ def test_the_machine_needs_no_role_to_refund(office, small, declared, stored):
     assert left(office, small) == [3]
 
 
-@pytest.mark.req("M77", case="bad")
 @on_sqlite
 def test_who_has_not_accepted_the_rules_submits_nothing(office, stored):
     text = small_campaign_text()

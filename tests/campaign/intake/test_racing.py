@@ -8,7 +8,6 @@ import threading
 from collections import Counter
 from datetime import timedelta
 
-import pytest
 from sqlalchemy import select
 
 from basanite.campaign.intake.accepting import accept
@@ -72,8 +71,6 @@ def check(office, team, rounds):
     assert set(counts.values()) == {1}
 
 
-@pytest.mark.req("M64", case="good")
-@pytest.mark.req("M79")
 def test_of_two_threads_exactly_one_is_charged_each_time(office, clock):
     small = season(office, DAILY)
     rounds = ROUNDS[office.database.engine.dialect.name]
@@ -90,8 +87,6 @@ def test_of_two_threads_exactly_one_is_charged_each_time(office, clock):
     assert Counter(told) == {0: rounds, 429: rounds}
 
 
-@pytest.mark.req("M64", case="good")
-@pytest.mark.req("M79")
 def test_of_two_processes_exactly_one_is_charged_each_time(office, clock):
     small = season(office, DAILY)
     rounds = ROUNDS[office.database.engine.dialect.name]

@@ -35,7 +35,6 @@ def submit(office, declared):
 FILES = [f"query{number:05d}.tsv" for number in range(300)]
 
 
-@pytest.mark.req("X-7")
 def test_a_copy_with_some_files_changed_is_found(office, submit):
     first, nothing = submit("alpha", FILES)
     assert nothing is None

@@ -146,8 +146,6 @@ def made_by(office, small, declared, stored, **changes):
         return row.id
 
 
-@pytest.mark.req("P-23")
-@pytest.mark.req("P-21")
 @on_sqlite
 def test_a_withdrawn_submission_stays_with_who_and_why(office, small, declared, stored):
     made = made_by(office, small, declared, stored)
@@ -181,7 +179,6 @@ def test_a_standing_needs_a_reason_and_the_right_person(office, small, declared,
         assert error.value.status == status, act
 
 
-@pytest.mark.req("X-4")
 @on_sqlite
 def test_voiding_takes_two_people_where_the_campaign_says_so(office, declared, stored):
     small = season(office, small_campaign_text(two_people=("void",)))
@@ -194,7 +191,6 @@ def test_voiding_takes_two_people_where_the_campaign_says_so(office, declared, s
         assert row.standing == "disqualified"
 
 
-@pytest.mark.req("P-23")
 @on_sqlite
 def test_a_late_submission_is_admitted_with_a_reason(office, clock, declared, stored):
     text = small_campaign_text().replace('kind = "development"', 'kind = "development"\nlate_grace = "2 days"')
@@ -207,7 +203,6 @@ def test_a_late_submission_is_admitted_with_a_reason(office, clock, declared, st
         assert (row.standing, row.admitted, row.standing_by) == ("late", clock(), small.eva)
 
 
-@pytest.mark.req("C46")
 @on_sqlite
 def test_after_closing_an_organiser_may_designate_a_primary_where_there_is_none(office, clock, small, declared, stored):
     made = made_by(office, small, declared, stored)
@@ -227,8 +222,6 @@ def test_after_closing_an_organiser_may_designate_a_primary_where_there_is_none(
         standings.designate_primary(session, office, small.as_eva, made, reason="again")
 
 
-@pytest.mark.req("X-7")
-@pytest.mark.req("X-16")
 @on_sqlite
 def test_the_same_file_of_another_team_is_noted_for_the_organiser_alone(office, small, declared, stored):
     first = made_by(office, small, declared, stored)
@@ -242,7 +235,6 @@ def test_the_same_file_of_another_team_is_noted_for_the_organiser_alone(office, 
         assert session.get(Submission, again).similar_to == other.id
 
 
-@pytest.mark.req("P-21", case="bad")
 def test_no_code_of_ours_deletes_a_submission(office, many):
     with office.reading() as session:
         before = session.scalar(select(func.count()).select_from(Submission))

@@ -47,8 +47,6 @@ def states(office):
         return sorted(session.scalars(select(Charge.state)))
 
 
-@pytest.mark.req("X-2", case="good")
-@pytest.mark.req("M60")
 def test_a_file_that_comes_in_pieces_becomes_a_submission(office, small, begin):
     upload = begin()
     half = len(CONTENT) // 2
@@ -100,7 +98,6 @@ def test_an_upload_whose_file_was_lost_is_no_submission(office, small, begin):
         assert session.scalar(select(func.count()).select_from(Submission)) == 0
 
 
-@pytest.mark.req("X-2", case="bad")
 @on_sqlite
 def test_other_content_than_announced_is_refused_and_costs_nothing(office, small, begin):
     upload = begin()
@@ -114,7 +111,6 @@ def test_other_content_than_announced_is_refused_and_costs_nothing(office, small
         uploads.append(office, small.as_ada, upload, 0, [b"x"])
 
 
-@pytest.mark.req("X-2", case="bad")
 @pytest.mark.parametrize("sha256", ["", "0" * 63, "G" * 64, SHA.upper()])
 def test_a_start_without_the_digest_is_refused(sqlite_office, declared, sha256):
     small = season(sqlite_office)
@@ -176,7 +172,6 @@ def test_two_calls_never_write_at_once(office, small, begin):
     assert uploads.finish(office, small.as_ada, upload).sha256 == SHA
 
 
-@pytest.mark.req("X-2", case="bad")
 @on_sqlite
 def test_so_many_uploads_are_open_at_most(office, small, begin):
     first = begin()
@@ -189,7 +184,6 @@ def test_so_many_uploads_are_open_at_most(office, small, begin):
     begin()
 
 
-@pytest.mark.req("X-2")
 def test_a_started_upload_reserves_its_attempt_and_frees_it_when_it_lapses(office, clock, declared):
     small = season(office, small_campaign_text(quota=1))
     start = {"size": len(CONTENT), "sha256": SHA}
@@ -224,7 +218,6 @@ def test_uploads_of_other_teams_do_not_exist(office, small, begin):
         assert (error.value.status, str(error.value)) == (404, str(uploads.missing("upload")))
 
 
-@pytest.mark.req("X-2")
 @pytest.mark.parametrize(
     ("started", "took", "standing"),
     [
@@ -248,7 +241,6 @@ def test_the_start_decides_about_the_deadline(sqlite_office, clock, declared, st
     assert (made.standing, made.started) == (standing, CLOSES + started)
 
 
-@pytest.mark.req("X-2", case="bad")
 @on_sqlite
 def test_at_the_closing_instant_nothing_starts_any_more(office, clock, small, begin):
     clock.set(CLOSES)
@@ -268,7 +260,6 @@ def test_a_season_that_is_played_at_another_time_has_its_own_deadlines(office, c
         begin()
 
 
-@pytest.mark.req("X-16")
 @on_sqlite
 def test_content_that_another_team_sent_already_must_be_sent_all_the_same(office, small, begin):
     first = begin()
@@ -314,7 +305,6 @@ def killed_while_appending(office, small, upload, offset, lines):
     child.stdout.close()
 
 
-@pytest.mark.req("M60", "X-2")
 def test_after_each_kill_the_upload_goes_on_where_the_row_says(sqlite_office, declared):
     office, small, now = sqlite_office, season(sqlite_office), 0
     with office.writing() as session:

@@ -104,7 +104,6 @@ def test_a_child_without_a_box_gives_the_same_bytes(sqlite_office, tmp_path, mon
         assert outcome.path("result.json").read_bytes() == printed("score", "clir")
 
 
-@pytest.mark.req("X-8", case="bad")
 def test_a_sealed_reference_is_not_scored_without_a_box_unless_the_settings_say_so(
     sqlite_office, tmp_path, monkeypatch
 ):
@@ -150,7 +149,6 @@ Path("out/seen.txt").write_text("\\n".join(seen))
 """
 
 
-@pytest.mark.req("X-8", case="bad")
 def test_in_its_box_a_child_sees_no_network_no_database_no_environment_and_no_other_process(
     sqlite_office, tmp_path, monkeypatch
 ):

@@ -13,7 +13,6 @@ from basanite.testing.faults import QUICK, all_ended, judge, states, wait_until
 
 
 @pytest.mark.store
-@pytest.mark.req("P-15")
 def test_what_is_submitted_on_one_machine_is_scored_on_another_by_settings_alone(server, buckets, tmp_path, pack):
     given = {"url": server.fresh(), "storage": buckets, "limits": QUICK, "encrypt_references": True}
     web = small_office(tmp_path / "web", **given, vault=tmp_path / "secrets")

@@ -5,8 +5,6 @@ import os
 import subprocess
 import sys
 
-import pytest
-
 from basanite.campaign.jobs.child import REFUSED
 
 TASK = """
@@ -40,14 +38,12 @@ def child(folder, named, pack):
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, timeout=50, check=False)
 
 
-@pytest.mark.req("X-15", case="good")
 def test_a_plug_in_that_the_settings_name_is_loaded(tmp_path, pack):
     plug_in(tmp_path / "packages")
     assert child(tmp_path, ["strange-tasks"], pack).returncode == 0
     assert (tmp_path / "out/result.json").is_file()
 
 
-@pytest.mark.req("X-15", case="bad")
 def test_a_plug_in_that_nobody_named_is_not_even_imported(tmp_path, pack):
     plug_in(tmp_path / "packages")
     ended = child(tmp_path, ["another-package"], pack)

@@ -13,7 +13,6 @@ def jobs(office):
     return client(office).list_workflows(status=LIVE, queue_name=QUEUE)
 
 
-@pytest.mark.req("P-8")
 def test_a_job_is_kept_with_its_cause_or_not_at_all(office):
     with office.writing() as session:
         enqueue(session, office, "compare", "kept", campaign_id="c")
@@ -34,7 +33,6 @@ def test_asking_twice_gives_one_job(office):
     assert [(job.workflow_id, job.queue_partition_key) for job in jobs(office)] == [("same", "c")]
 
 
-@pytest.mark.req("P-8")
 def test_comparisons_wait_for_those_of_their_own_campaign_alone(sqlite_office):
     with sqlite_office.writing() as session:
         enqueue(session, sqlite_office, "compare", "one", campaign_id="c")

@@ -15,7 +15,6 @@ SIZES = {
 SLOW = {"all queries on the development set", "the largest pack on all evaluation sets"}
 
 
-@pytest.mark.req("M76")
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("size", [pytest.param(name, marks=pytest.mark.slow if name in SLOW else ()) for name in SIZES])
 def test_the_published_numbers_of_queries_and_documents_are_scored(size, sqlite_office, tmp_path):

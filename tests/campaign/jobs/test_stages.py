@@ -42,7 +42,6 @@ def instead(monkeypatch, program):
     monkeypatch.setattr(running, "COMMAND", (running.COMMAND[0], "-I", "-c", program))
 
 
-@pytest.mark.req("M65", "M80", "P-8")
 def test_a_valid_submission_is_charged_and_scored_once_and_an_invalid_one_costs_nothing(office, pack):
     office.clock.set("2026-01-12 12:00")
     teams = crowd(office, pack.key)
@@ -63,7 +62,6 @@ def test_a_valid_submission_is_charged_and_scored_once_and_an_invalid_one_costs_
     assert judge(office).wrong == ()
 
 
-@pytest.mark.req("P-8")
 def test_stages_that_are_done_again_change_nothing(sqlite_office, submitted):
     one = submitted()
     first = stages.validate(sqlite_office, one)
@@ -73,7 +71,6 @@ def test_stages_that_are_done_again_change_nothing(sqlite_office, submitted):
     assert judge(sqlite_office).wrong == ()
 
 
-@pytest.mark.req("P-8")
 def test_two_workers_that_finish_the_same_stage_keep_one_result(sqlite_office, submitted):
     one = submitted()
     result = stages.validate(sqlite_office, one)["result"]["digest"]
@@ -103,7 +100,6 @@ def reference_of(office, submission_id):
         return session.scalars(select(Result.reference_id).where(Result.submission_id == submission_id)).one()
 
 
-@pytest.mark.req("P-7", "P-8")
 def test_what_was_scored_before_a_new_reference_holds_is_scored_again_and_costs_no_try(
     office, teams_anywhere, pack, monkeypatch
 ):
@@ -123,7 +119,6 @@ def test_what_was_scored_before_a_new_reference_holds_is_scored_again_and_costs_
     assert judge(office).wrong == ()
 
 
-@pytest.mark.req("P-7")
 def test_what_validation_scored_is_not_kept_for_another_reference(sqlite_office, submitted, pack):
     one = submitted()
     verdict = stages.validate(sqlite_office, one)
@@ -137,7 +132,6 @@ def test_what_validation_scored_is_not_kept_for_another_reference(sqlite_office,
         assert session.scalars(select(Result.key)).all() == [key]
 
 
-@pytest.mark.req("M68", "X-16")
 def test_in_a_blind_window_what_a_team_is_told_is_the_same_for_a_perfect_and_a_silent_run(sqlite_office, submitted):
     runs = [submitted(name, dataset="EVAL1") for name in ("perfect", "silent")]
     verdicts = [stages.validate(sqlite_office, one) for one in runs]
@@ -153,7 +147,6 @@ def test_in_a_blind_window_what_a_team_is_told_is_the_same_for_a_perfect_and_a_s
     assert all(result.digest not in json.dumps(kept) for result in results)
 
 
-@pytest.mark.req("X-16")
 def test_the_same_archive_of_two_teams_is_scored_twice_and_shares_nothing(sqlite_office, submitted):
     runs = [submitted(member=member) for member in (0, 1)]
     process(sqlite_office, runs[0])
@@ -172,7 +165,6 @@ FAULTS = {
 }
 
 
-@pytest.mark.req("P-8")
 @pytest.mark.parametrize("kind", list(FAULTS))
 def test_a_fault_of_ours_is_tried_again_then_said_and_refunded(kind, sqlite_office, submitted, monkeypatch):
     program, words = FAULTS[kind]
@@ -186,7 +178,6 @@ def test_a_fault_of_ours_is_tried_again_then_said_and_refunded(kind, sqlite_offi
     assert judge(sqlite_office).wrong == ()
 
 
-@pytest.mark.req("P-8")
 def test_the_log_names_the_import_error_and_the_places_and_the_team_does_not_see_them(
     sqlite_office, submitted, monkeypatch, caplog
 ):
@@ -198,7 +189,6 @@ def test_the_log_names_the_import_error_and_the_places_and_the_team_does_not_see
     assert "package" not in row(sqlite_office, one).fault
 
 
-@pytest.mark.req("P-8")
 def test_a_submission_takes_at_most_the_tries_of_each_of_two_stages(sqlite_office, submitted, monkeypatch):
     limits, runs = sqlite_office.settings.limits, []
     limits.tries = 3
@@ -219,7 +209,6 @@ CHILD = running.COMMAND
 BROKEN = (running.COMMAND[0], "-I", "-c", "import os; os.abort()")
 
 
-@pytest.mark.req("P-8")
 def test_the_pause_before_a_further_try_doubles_and_is_never_longer_than_a_minute(sqlite_office, monkeypatch):
     waited = []
     monkeypatch.setattr(stages.time, "sleep", waited.append)
@@ -235,7 +224,6 @@ POISON = {
 }
 
 
-@pytest.mark.req("X-8", case="bad")
 @pytest.mark.parametrize("limit", list(POISON))
 def test_a_file_that_cannot_be_read_within_the_limits_is_invalid_under_a_rule(
     limit, sqlite_office, submitted, monkeypatch
@@ -250,7 +238,6 @@ def test_a_file_that_cannot_be_read_within_the_limits_is_invalid_under_a_rule(
     assert cost(sqlite_office, one).state == "freed"
 
 
-@pytest.mark.req("P-8")
 def test_a_full_disk_costs_no_try_however_long_it_lasts(sqlite_office, submitted, monkeypatch):
     one, kept, asked = submitted(), stages.carried_out, []
 

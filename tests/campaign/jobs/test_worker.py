@@ -26,7 +26,6 @@ def busy(office, pack):
     return office, crowd(office, pack.key)
 
 
-@pytest.mark.req("P-8")
 def test_a_worker_does_what_is_in_the_queue_and_what_is_due(busy, pack):
     office, teams = busy
     good = submit(office, teams.members[0], pack.perfect).id
@@ -87,7 +86,6 @@ def pulse_alive(office, now):
         return pulse.alive(session, now, office.settings.limits.silent_seconds)
 
 
-@pytest.mark.req("P-8")
 def test_work_whose_job_broke_is_asked_for_again(sqlite_office, teams, submitted):
     one = submitted("silent")
     client(sqlite_office).cancel_workflow(f"process_submission:{one}")

@@ -53,7 +53,6 @@ def other_url(database_url, request):
 
 
 @pytest.mark.store
-@pytest.mark.req("P-14", case="good")
 def test_what_is_restored_elsewhere_is_what_was_there(office, kept, tmp_path, other_url, clock):
     saved = back_up(office, LOCK, tmp_path / "season.backup")
     back_up_vault(office.vault, VAULT_LOCK, tmp_path / "season.vault")
@@ -74,7 +73,6 @@ def test_what_is_restored_elsewhere_is_what_was_there(office, kept, tmp_path, ot
     assert not saved.missing
 
 
-@pytest.mark.req("P-12", "P-14")
 @pytest.mark.parametrize("before", [True, False], ids=["encrypted before", "to be encrypted now"])
 def test_encrypted_references_are_encrypted_again_where_they_are_restored(tmp_path, clock, before):
     secret = b"D1\tY\nD2\tN\n" * 9
@@ -90,7 +88,6 @@ def test_encrypted_references_are_encrypted_again_where_they_are_restored(tmp_pa
 
 
 @pytest.mark.store
-@pytest.mark.req("P-14", "P-15")
 def test_what_is_restored_where_there_are_buckets_is_found_by_other_machines(sqlite_office, fill, tmp_path, buckets):
     fill(sqlite_office)
     back_up(sqlite_office, LOCK, tmp_path / "b")
@@ -104,7 +101,6 @@ def test_what_is_restored_where_there_are_buckets_is_found_by_other_machines(sql
 
 
 @pytest.mark.store
-@pytest.mark.req("P-14")
 def test_a_backup_while_others_write_is_one_moment(office, kept, tmp_path, other_url):
     stop, failures = threading.Event(), []
 
@@ -145,7 +141,6 @@ def test_a_backup_while_others_write_is_one_moment(office, kept, tmp_path, other
         assert not list(events.broken(session))
 
 
-@pytest.mark.req("X-15", "P-21")
 def test_a_backup_shows_no_secret_to_who_has_its_key(sqlite_office, fill, tmp_path):
     office = sqlite_office
     season = fill(office)
@@ -163,7 +158,6 @@ def test_a_backup_shows_no_secret_to_who_has_its_key(sqlite_office, fill, tmp_pa
     assert season.ada.encode() in inside
 
 
-@pytest.mark.req("X-15", "P-21")
 def test_without_the_vaults_copy_people_references_and_keys_stay_closed(sqlite_office, fill, tmp_path):
     season = fill(sqlite_office)
     back_up(sqlite_office, LOCK, tmp_path / "b")
@@ -175,7 +169,6 @@ def test_without_the_vaults_copy_people_references_and_keys_stay_closed(sqlite_o
         assert not other.vault.names("signing")
 
 
-@pytest.mark.req("P-21")
 def test_an_erased_person_is_forgotten_by_old_backups_once_the_vault_copy_is_replaced(sqlite_office, fill, tmp_path):
     office = sqlite_office
     season = fill(office)
@@ -192,7 +185,6 @@ def test_an_erased_person_is_forgotten_by_old_backups_once_the_vault_copy_is_rep
         assert not list(events.broken(session))
 
 
-@pytest.mark.req("X-15", "P-14", case="bad")
 @pytest.mark.parametrize("fault", ["flipped", "cut", "other-key", "passphrase", "vault-in-its-place", "nothing"])
 def test_a_backup_that_cannot_be_trusted_leaves_nothing(sqlite_office, fill, tmp_path, fault):
     fill(sqlite_office)
@@ -218,7 +210,6 @@ def test_a_backup_that_cannot_be_trusted_leaves_nothing(sqlite_office, fill, tmp
     assert not list(settings.data.parent.iterdir()) if settings.data.parent.exists() else True
 
 
-@pytest.mark.req("P-14", case="bad")
 def test_a_backup_that_was_tampered_with_by_who_has_the_key_is_refused(sqlite_office, fill, tmp_path):
     """Sealing proves who wrote it, digests and the log prove what: a changed row of the log is found."""
     from basanite.campaign.sealing import seal
@@ -238,7 +229,6 @@ def test_a_backup_that_was_tampered_with_by_who_has_the_key_is_refused(sqlite_of
     assert not elsewhere(tmp_path).data.exists()
 
 
-@pytest.mark.req("P-14", case="bad")
 def test_nothing_is_written_over(sqlite_office, fill, tmp_path):
     back_up(sqlite_office, LOCK, tmp_path / "b")
     with pytest.raises(BackupError, match="there already"):
@@ -247,7 +237,6 @@ def test_nothing_is_written_over(sqlite_office, fill, tmp_path):
         restore(tmp_path / "b", LOCK, sqlite_office.settings)
 
 
-@pytest.mark.req("P-14", case="bad")
 def test_an_interrupted_backup_leaves_nothing(sqlite_office, fill, tmp_path, monkeypatch):
     fill(sqlite_office)
     target = tmp_path / "backups"
@@ -270,7 +259,6 @@ def _refusing(path, usual):
     return open_
 
 
-@pytest.mark.req("P-14")
 def test_a_file_that_is_missing_is_told(sqlite_office, fill, tmp_path):
     fill(sqlite_office)
     lost = next(sqlite_office.files.digests())

@@ -95,7 +95,6 @@ def count(session, table):
     return session.scalar(select(func.count()).select_from(table))
 
 
-@pytest.mark.req("X-15", case="good")
 @pytest.mark.parametrize("packed", [False, True], ids=["folder", "archive"])
 def test_an_imported_campaign_has_the_same_history(sqlite_office, exported, other, tmp_path, packed):
     path = exported
@@ -119,7 +118,6 @@ def test_an_imported_campaign_has_the_same_history(sqlite_office, exported, othe
         assert there.scalars(select(Event.kind).order_by(Event.sequence)).all()[-1] == "campaign.imported"
 
 
-@pytest.mark.req("X-15", "P-21", case="bad")
 def test_an_import_brings_no_account_role_token_or_key(exported, other):
     with other.reading() as session:
         before = [count(session, table) for table in (Person, Account, Grant, Membership, Token)]
@@ -143,7 +141,6 @@ def test_an_import_brings_no_account_role_token_or_key(exported, other):
     assert after == secrets
 
 
-@pytest.mark.req("X-15", case="good")
 def test_old_receipts_verify_under_the_old_key_and_are_marked_foreign(exported, other):
     import_campaign(other, COMMAND, exported)
     with other.reading() as session:
@@ -156,7 +153,6 @@ def test_old_receipts_verify_under_the_old_key_and_are_marked_foreign(exported, 
             assert verdict.foreign == "http://127.0.0.1:8000"
 
 
-@pytest.mark.req("P-12", "M71", "X-15")
 def test_sealed_references_stay_at_home_unless_asked_for(sqlite_office, other, tmp_path):
     there = filled(sqlite_office, season(sqlite_office))
     export_campaign(sqlite_office, there.campaign_id, tmp_path / "without")
@@ -172,7 +168,6 @@ def test_sealed_references_stay_at_home_unless_asked_for(sqlite_office, other, t
         assert session.scalars(select(Reference.state)).all() == ["superseded"]
 
 
-@pytest.mark.req("P-21")
 def test_an_export_names_no_person(exported):
     everything = b"".join(path.read_bytes() for path in exported.rglob("*") if path.is_file())
     assert b"Lovelace" not in everything
@@ -209,7 +204,6 @@ HOSTILE = {
 }
 
 
-@pytest.mark.req("X-15", "X-8", case="bad")
 @pytest.mark.parametrize("fault", HOSTILE)
 def test_a_hostile_export_is_refused_and_leaves_no_row(exported, other, fault):
     name, change = HOSTILE[fault]
@@ -222,7 +216,6 @@ def test_a_hostile_export_is_refused_and_leaves_no_row(exported, other, fault):
         assert not session.scalars(select(Event).where(Event.kind == "campaign.imported")).all()
 
 
-@pytest.mark.req("X-15", case="bad")
 def test_a_member_of_another_team_cannot_be_reached_by_an_import(exported, other):
     """Rows that name a local team are refused, though the database would take them."""
     with other.reading() as session:
@@ -234,7 +227,6 @@ def test_a_member_of_another_team_cannot_be_reached_by_an_import(exported, other
         import_campaign(other, COMMAND, changed(exported, "rows/submissions.jsonl", lambda _: change))
 
 
-@pytest.mark.req("X-15", case="bad")
 def test_a_changed_file_a_link_and_a_second_import_are_refused(exported, other, tmp_path):
     copy = tmp_path / "copy"
     shutil.copytree(exported, copy)
@@ -254,7 +246,6 @@ def test_a_changed_file_a_link_and_a_second_import_are_refused(exported, other, 
         import_campaign(other, COMMAND, exported)
 
 
-@pytest.mark.req("X-8", "X-15", case="bad")
 def test_an_archive_that_leads_out_of_its_folder_is_refused(exported, other, tmp_path):
     archive = tmp_path / "evil.tgz"
     with tarfile.open(archive, "w:gz") as tar:
@@ -281,7 +272,6 @@ def test_adoptions_go_on_counting_after_an_import(office, tmp_path, clock):
         assert adopted(session, [row.id])[row.id].key == "l2"
 
 
-@pytest.mark.req("X-15")
 def test_what_is_exported_is_decided_table_by_table():
     """A new table must be thought about: carried, or named here as staying."""
     unknown = set(Base.metadata.tables) - set(CARRIED) - STAYING

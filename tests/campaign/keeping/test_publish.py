@@ -110,7 +110,6 @@ def contents(folder):
                 yield str(path), gzip.decompress(path.read_bytes())
 
 
-@pytest.mark.req("P-25", case="bad")
 def test_no_file_name_or_image_of_an_anonymous_site_holds_a_teams_name(sqlite_office, there, tmp_path):
     released(sqlite_office, there)
     site = publish(sqlite_office, "small", tmp_path / "site")
@@ -122,7 +121,6 @@ def test_no_file_name_or_image_of_an_anonymous_site_holds_a_teams_name(sqlite_of
     assert WITHHELD in page
 
 
-@pytest.mark.req("P-25", case="bad")
 def test_a_run_that_names_its_maker_inside_is_left_out(sqlite_office, clock, tmp_path):
     there = made(sqlite_office)
     clock.set("2018-04-05 12:00")
@@ -135,7 +133,6 @@ def test_a_run_that_names_its_maker_inside_is_left_out(sqlite_office, clock, tmp
     assert not any(b"ZANZIBAR" in content for _, content in contents(tmp_path / "site"))
 
 
-@pytest.mark.req("P-25", case="good")
 def test_teams_that_agreed_are_named_where_the_campaign_names(sqlite_office, there, tmp_path):
     released(sqlite_office, there)
     agree(sqlite_office, there.alpha)
@@ -147,7 +144,6 @@ def test_teams_that_agreed_are_named_where_the_campaign_names(sqlite_office, the
     assert any(path.name.endswith("zanzibar.html") for path in (tmp_path / "site" / "systems").iterdir())
 
 
-@pytest.mark.req("P-25", case="bad")
 def test_in_a_window_of_pseudonyms_agreement_names_nobody(sqlite_office, clock, tmp_path):
     text = small_campaign_text().replace('certification = "7 days"', 'certification = "7 days"\nnaming = "pseudonym"')
     there = made(sqlite_office, text)
@@ -162,7 +158,6 @@ def test_in_a_window_of_pseudonyms_agreement_names_nobody(sqlite_office, clock, 
         assert not re.search(rb"zanzibar|quokka", content, re.IGNORECASE), place
 
 
-@pytest.mark.req("P-29", case="bad")
 @pytest.mark.parametrize("levels", [(), ("certification",), ("top",), ("top", "details")], ids=str)
 def test_what_is_not_released_to_everybody_is_not_in_the_site(sqlite_office, there, tmp_path, levels):
     released(sqlite_office, there, levels)
@@ -173,7 +168,6 @@ def test_what_is_not_released_to_everybody_is_not_in_the_site(sqlite_office, the
         assert not re.search(rb"0\.5\b|0\.25\b|7654321987|D1\t", content), place
 
 
-@pytest.mark.req("P-29", "M71", "P-12", case="bad")
 def test_contrastive_runs_and_sealed_references_stay_out(sqlite_office, there, tmp_path):
     released(sqlite_office, there)
     publish(sqlite_office, "small", tmp_path / "site")
@@ -189,7 +183,6 @@ def test_contrastive_runs_and_sealed_references_stay_out(sqlite_office, there, t
         assert not any(word in content for word in (secret, *digests)), place
 
 
-@pytest.mark.req("P-29", "X-1", case="good")
 def test_a_released_reference_comes_with_the_nonce_that_opens_its_commitment(sqlite_office, there, tmp_path):
     released(sqlite_office, there)
     with sqlite_office.writing() as session:
@@ -202,7 +195,6 @@ def test_a_released_reference_comes_with_the_nonce_that_opens_its_commitment(sql
     assert opens(row.commitment, bytes.fromhex(note["nonce"]), reference_content(note["committed"]))
 
 
-@pytest.mark.req("P-29", "P-9", case="good")
 def test_receipts_of_the_site_verify_by_its_keys(sqlite_office, there, tmp_path):
     released(sqlite_office, there)
     publish(sqlite_office, "small", tmp_path / "site")
@@ -213,7 +205,6 @@ def test_receipts_of_the_site_verify_by_its_keys(sqlite_office, there, tmp_path)
         assert verify(path.read_bytes(), trusted, sqlite_office.clock()).valid
 
 
-@pytest.mark.req("P-29", "P-28", case="good")
 def test_the_plan_stands_with_its_deviations_empty_or_not(sqlite_office, there, tmp_path):
     publish(sqlite_office, "small", tmp_path / "none")
     assert "None. What was frozen" in (tmp_path / "none" / "plan.html").read_text()
@@ -243,7 +234,6 @@ class Links(HTMLParser):
         self.found += [value for name, value in attrs if name in ("href", "src") and value]
 
 
-@pytest.mark.req("P-29")
 def test_every_link_of_the_site_leads_to_a_file_of_the_site_and_no_page_needs_a_script(sqlite_office, there, tmp_path):
     released(sqlite_office, there)
     publish(sqlite_office, "small", tmp_path / "site")
@@ -258,7 +248,6 @@ def test_every_link_of_the_site_leads_to_a_file_of_the_site_and_no_page_needs_a_
                 assert (page.parent / unquote(link)).is_file(), (page.name, link)
 
 
-@pytest.mark.req("P-29", case="good")
 def test_metadata_can_be_read_by_other_programs(sqlite_office, there, tmp_path):
     released(sqlite_office, there)
     wishes = Wishes('The "Board" & friends', "CC-BY-4.0", "https://results.example/x_y")

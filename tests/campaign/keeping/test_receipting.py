@@ -31,7 +31,6 @@ def checked(office, receipt, pinned=None):
 
 
 @pytest.mark.store
-@pytest.mark.req("P-9", "X-6", case="good")
 def test_each_submission_has_an_intake_receipt_that_anchors_the_log(office, small):
     row, receipt = submit(office, small)
     assert checked(office, receipt).valid
@@ -58,7 +57,6 @@ def test_receipts_made_at_once_are_signed_by_one_key(office, small):
         assert not list(events.broken(session))
 
 
-@pytest.mark.req("X-6", case="bad")
 def test_no_byte_of_an_intake_receipt_depends_on_the_reference(sqlite_office):
     there = season(sqlite_office)
     row, before = submit(sqlite_office, there)
@@ -79,7 +77,6 @@ def test_no_byte_of_an_intake_receipt_depends_on_the_reference(sqlite_office):
     assert "state" not in other["submission"]
 
 
-@pytest.mark.req("P-25", "P-21")
 def test_a_receipt_names_no_team_and_no_person(sqlite_office):
     there = season(sqlite_office)
     _, receipt = submit(sqlite_office, there)
@@ -88,7 +85,6 @@ def test_a_receipt_names_no_team_and_no_person(sqlite_office):
 
 
 @pytest.mark.store
-@pytest.mark.req("P-9", "M80", "X-6", case="good")
 def test_a_released_score_has_a_receipt_with_all_that_it_depends_on(office, small):
     row, _ = submit(office, small)
     reference = add_reference(office, small)
@@ -106,7 +102,6 @@ def test_a_released_score_has_a_receipt_with_all_that_it_depends_on(office, smal
     assert said["digests"]["submission"] == RESULT["digests"]["submission"]
 
 
-@pytest.mark.req("X-1")
 def test_a_score_receipt_shows_the_commitment_and_no_digest_of_a_sealed_key(sqlite_office):
     there = season(sqlite_office)
     row, _ = submit(sqlite_office, there)
@@ -119,7 +114,6 @@ def test_a_score_receipt_shows_the_commitment_and_no_digest_of_a_sealed_key(sqli
         assert digest.encode() not in receipt.content
 
 
-@pytest.mark.req("X-6", case="bad")
 def test_in_a_blind_week_no_score_receipt_exists_before_release(sqlite_office, clock):
     there = season(sqlite_office)
     clock.set("2018-04-05 12:00")
@@ -143,7 +137,6 @@ def test_in_a_blind_week_no_score_receipt_exists_before_release(sqlite_office, c
             score_receipt(session, sqlite_office, row.id, viewer=VISITOR)
 
 
-@pytest.mark.req("X-6")
 def test_a_rescoring_supersedes_the_receipt_before(sqlite_office):
     there = season(sqlite_office)
     row, _ = submit(sqlite_office, there)
@@ -163,7 +156,6 @@ def test_a_rescoring_supersedes_the_receipt_before(sqlite_office):
 
 
 @pytest.mark.store
-@pytest.mark.req("X-6", case="good")
 def test_after_a_rotation_old_and_new_receipts_verify_by_the_key_that_was_pinned_first(office, small, clock):
     _, old = submit(office, small)
     with office.reading() as session:
@@ -177,7 +169,6 @@ def test_after_a_rotation_old_and_new_receipts_verify_by_the_key_that_was_pinned
     assert checked(office, new, pinned).valid
 
 
-@pytest.mark.req("X-6", case="bad")
 def test_what_a_revoked_key_signed_is_not_believed_and_a_new_key_signs(sqlite_office, clock):
     there = season(sqlite_office)
     _, old = submit(sqlite_office, there)
@@ -189,7 +180,6 @@ def test_what_a_revoked_key_signed_is_not_believed_and_a_new_key_signs(sqlite_of
     assert checked(sqlite_office, new).valid
 
 
-@pytest.mark.req("X-6", case="bad")
 def test_without_the_vault_nothing_is_signed(sqlite_office):
     there = season(sqlite_office)
     _, receipt = submit(sqlite_office, there)
@@ -204,7 +194,6 @@ def test_without_the_vault_nothing_is_signed(sqlite_office):
     assert not checked(sqlite_office, new, pinned).valid, "no lost key can vouch for the next"
 
 
-@pytest.mark.req("X-6")
 def test_the_process_that_reads_strangers_files_cannot_sign():
     """The scoring child loads neither the vault nor anything that makes receipts, and the signer loads no parser."""
     script = "import sys, basanite.campaign.jobs.child; print(*sorted(sys.modules))"

@@ -24,7 +24,6 @@ def opened(data: bytes, lock: Lock = KEY) -> bytes:
     return b"".join(unseal(io.BytesIO(data), lock))
 
 
-@pytest.mark.req("M89", "X-15", case="good")
 @pytest.mark.parametrize("size", [0, 1, PIECE - 1, PIECE, PIECE + 1, 2 * PIECE, 2 * PIECE + 77])
 def test_every_size_comes_back(size):
     content = bytes(number % 251 for number in range(1000)) * (size // 1000 + 1)
@@ -35,7 +34,6 @@ def test_a_passphrase_works_as_a_key_does():
     assert opened(sealed(b"words", WORDS), WORDS) == b"words"
 
 
-@pytest.mark.req("M89")
 def test_the_format_is_what_its_page_says():
     """An independent reader: HKDF, AES-256-GCM, nonce = last flag and number, the head line as associated data."""
     content = b"x" * (PIECE + 5)
@@ -50,7 +48,6 @@ def test_the_format_is_what_its_page_says():
     assert plain == content
 
 
-@pytest.mark.req("X-15", case="bad")
 def test_each_flipped_byte_is_found():
     data = sealed(b"twelve bytes")
     for place in range(len(data)):
@@ -60,7 +57,6 @@ def test_each_flipped_byte_is_found():
             opened(bytes(changed))
 
 
-@pytest.mark.req("X-15", case="bad")
 def test_pieces_cannot_be_cut_off_repeated_or_exchanged():
     data = sealed(b"a" * PIECE + b"b" * PIECE + b"c" * 100)
     start = data.index(b"\n") + 1
@@ -74,7 +70,6 @@ def test_pieces_cannot_be_cut_off_repeated_or_exchanged():
             opened(data[:-cut])
 
 
-@pytest.mark.req("X-15", case="bad")
 @pytest.mark.parametrize("lock", [Lock(bytes(32)), WORDS], ids=["other-key", "passphrase"])
 def test_another_key_opens_nothing(lock):
     with pytest.raises(SealedError, match=r"wrong|sealed with"):

@@ -48,13 +48,11 @@ class Books:
         return row
 
 
-@pytest.mark.req("M62", case="good")
 def test_the_row_in_force_takes_what_it_lists(small, utc):
     assert admit(small, DEV, utc(2026, 2, 10)).id == "dev"
     assert admit(small, LOOK, utc(2026, 2, 10)).id == "look"
 
 
-@pytest.mark.req("M62", case="bad")
 @pytest.mark.parametrize(
     ("changed", "rule"),
     [
@@ -76,14 +74,12 @@ def test_what_is_not_in_the_row_is_refused_with_what_is_allowed_now(small, utc, 
     assert "allowed now: CLIR/DomainID on DEV with QUERY1 (1A)" in str(error)
 
 
-@pytest.mark.req("M62", case="bad")
 def test_before_and_after_the_season_a_refusal_says_what_opens_next(small, utc):
     assert "next: CLIR/DomainID on DEV" in str(refusal(small, DEV, utc(2026, 1, 1)))
     assert "the calendar is over" in str(refusal(small, DEV, utc(2027, 1, 1)))
     assert [window.id for window in upcoming(small, utc(2026, 1, 20))] == ["look", "week"]
 
 
-@pytest.mark.req("M57", case="good")
 def test_training_conditions_are_those_of_the_row_or_its_tracks(small, utc):
     closed = replace(small.tracks[0], condition="constrained")
     campaign = replace(small, tracks=(closed, small.tracks[1]))
@@ -94,13 +90,10 @@ def test_training_conditions_are_those_of_the_row_or_its_tracks(small, utc):
     assert conditions(campaign, replace(row, conditions=("a", "b")), "open") == ("a", "b")
 
 
-@pytest.mark.req("M57", case="bad")
 def test_a_condition_of_another_row_is_refused(small, utc):
     assert "M57" in rules(refusal(small, replace(DEV, condition="constrained"), utc(2026, 1, 20)))
 
 
-@pytest.mark.req("M63", case="good")
-@pytest.mark.req("C30")
 def test_only_packs_of_one_family_grow_together(small, utc):
     assert superset(small, ("EVAL1",), utc(2026, 2, 22)) == ("EVAL1",)
     assert superset(small, ("EVAL1",), utc(2026, 2, 24)) == ("EVAL1", "EVAL2")
@@ -108,7 +101,6 @@ def test_only_packs_of_one_family_grow_together(small, utc):
     assert admit(small, WEEK, utc(2026, 3, 3)).id == "week"
 
 
-@pytest.mark.req("M63", case="bad")
 @pytest.mark.parametrize("alone", [("EVAL1",), ("EVAL2",)])
 def test_a_pack_alone_is_refused_once_the_larger_set_is_out(small, utc, alone):
     error = refusal(small, replace(WEEK, dataset=alone), utc(2026, 3, 3))
@@ -116,7 +108,6 @@ def test_a_pack_alone_is_refused_once_the_larger_set_is_out(small, utc, alone):
     assert "submit on EVAL1+EVAL2" in str(error)
 
 
-@pytest.mark.req("M63", case="bad")
 def test_a_row_that_a_release_overtakes_takes_nothing_more(small, utc):
     look = replace(small.window("look"), closes=small.window("week").closes)
     campaign = replace(small, windows=(look,))
@@ -124,7 +115,6 @@ def test_a_row_that_a_release_overtakes_takes_nothing_more(small, utc):
     assert "M63" in rules(refusal(campaign, LOOK, utc(2026, 2, 24)))
 
 
-@pytest.mark.req("C29")
 def test_query_sets_do_not_grow_together(base, utc):
     """After pack 2 came out the calendar asks for it alone; both together are in no row."""
     now, run = utc(2018, 4, 10), Declared("CLIR", "A", language="1A", queryset="QUERY2", dataset=("DEV",))
@@ -132,8 +122,6 @@ def test_query_sets_do_not_grow_together(base, utc):
     assert "M62" in rules(refusal(base, replace(run, queryset="QUERY1QUERY2"), now))
 
 
-@pytest.mark.req("M64", case="good")
-@pytest.mark.req("M64", case="bad")
 def test_the_next_one_too_many_is_refused_and_told_when_the_week_resets(small, utc):
     books, now = Books(small), utc(2026, 2, 10)
     assert books.submit(LOOK, now).id == "look"
@@ -145,7 +133,6 @@ def test_the_next_one_too_many_is_refused_and_told_when_the_week_resets(small, u
     assert books.submit(LOOK, error.retry_at).id == "look"
 
 
-@pytest.mark.req("C34")
 def test_counts_are_by_language_task_and_data_set(base, utc):
     books, now = Books(base), utc(2018, 1, 10)
     run = Declared("CLIR", "A", language="1A", queryset="QUERY1", dataset=("EVAL1",))
@@ -157,7 +144,6 @@ def test_counts_are_by_language_task_and_data_set(base, utc):
         assert "M64" in rules(refusal(base, again, now, books.used))
 
 
-@pytest.mark.req("C34")
 def test_a_row_that_changes_in_mid_week_gives_no_second_attempt(base, utc):
     """Domains Y came out on a Friday: the week's one run on EVAL1 stays one."""
     books = Books(base)
@@ -182,7 +168,6 @@ def test_an_evaluation_week_does_not_eat_the_weekly_run(base, utc):
     assert books.submit(run, utc(2018, 8, 11, 12)).id == "after-clirs-eval"
 
 
-@pytest.mark.req("P-31")
 def test_quotas_are_counted_for_each_track(small, utc):
     books, now = Books(small), utc(2026, 2, 10)
     books.submit(LOOK, now)
@@ -198,8 +183,6 @@ def test_extra_attempts_count_in_their_own_period_alone(small, utc):
     assert "M64" in rules(refusal(small, LOOK, now, books.used, extras={(place.key, "another"): 1}))
 
 
-@pytest.mark.req("M66", case="good")
-@pytest.mark.req("M66", case="bad")
 def test_an_evaluation_week_takes_four_and_one_primary(base, utc):
     books, now = Books(base), utc(2018, 5, 15)
     run = Declared("CLIR", "A", language="1A", queryset="QUERY2", dataset=("EVAL1", "EVAL2"))
@@ -214,9 +197,6 @@ def test_an_evaluation_week_takes_four_and_one_primary(base, utc):
     assert "M64" in rules(refusal(base, primary, now, books.used))
 
 
-@pytest.mark.req("M67", case="good")
-@pytest.mark.req("M67", case="bad")
-@pytest.mark.req("C35")
 def test_a_summary_week_takes_one_primary_e2e_and_four_contrastive_clir(base, utc):
     books, now = Books(base), utc(2018, 8, 7)
     clir = Declared("CLIR", "A", language="1A", queryset="QUERY2QUERY3", dataset=("EVAL1", "EVAL2", "EVAL3"))
@@ -234,7 +214,6 @@ def test_a_summary_week_takes_one_primary_e2e_and_four_contrastive_clir(base, ut
 ATTEMPTS = list(product(("E2E", "CLIR"), ("primary", "contrastive")))
 
 
-@pytest.mark.req("M67", case="good")
 @given(st.lists(st.sampled_from(ATTEMPTS), max_size=25))
 def test_whatever_is_tried_in_a_summary_week_the_bounds_hold(base, utc, attempts):
     """Brute force: no order of attempts gets past 5 in all, 1 primary E2E and 4 contrastive CLIR."""
@@ -268,7 +247,6 @@ def test_balances_agree_with_counting_by_hand(small, utc, count, types, attempts
         taken += [kind] if free else []
 
 
-@pytest.mark.req("M62", case="good")
 def test_allowances_say_what_is_left_and_when_it_resets(small, utc):
     books, now = Books(small), utc(2026, 2, 10)
     books.submit(LOOK, now)
@@ -288,14 +266,12 @@ def test_in_the_last_week_of_a_window_nothing_resets(small, utc):
     assert one.resets is None
 
 
-@pytest.mark.req("M59", case="good")
 @pytest.mark.parametrize("order", [("GOV", "LIF"), ("LIF", "GOV"), ()])
 def test_domains_of_the_stage_may_be_in_any_order(small, utc, order):
     run = replace(DEV, task="DomainID", queryset="", domains=order)
     assert admit(small, run, utc(2026, 2, 10)).id == "dev"
 
 
-@pytest.mark.req("M59", case="bad")
 @pytest.mark.parametrize("codes", [("GOV",), ("GOV", "GOV", "LIF"), ("GOV", "SPO"), ("GOV", "LIF", "SPO")])
 def test_other_domains_than_those_of_the_stage_are_refused(small, utc, codes):
     error = refusal(small, replace(DEV, task="DomainID", queryset="", domains=codes), utc(2026, 2, 10))
@@ -312,7 +288,6 @@ def test_domains_follow_the_language_of_the_run(base):
 NAME = "Alpha_CLIR-contrastive-unconstrained-QUERY1-Sys1_BASE-1A-DEV_20200101_000000.tgz"
 
 
-@pytest.mark.req("M58", case="good")
 def test_team_and_time_of_the_kept_name_are_ours(small, utc):
     run = replace(DEV, label="Sys1", name=NAME)
     row = admit(small, run, utc(2026, 2, 10), team="Alpha")
@@ -320,7 +295,6 @@ def test_team_and_time_of_the_kept_name_are_ours(small, utc):
     assert kept == "Alpha_CLIR-contrastive-unconstrained-QUERY1-Sys1_BASE-1A-DEV_20260210_123000.tgz"
 
 
-@pytest.mark.req("M58", case="bad")
 @pytest.mark.parametrize(
     ("old", "new", "rule"),
     [

@@ -4,7 +4,6 @@ import math
 import random
 from itertools import combinations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,7 +13,6 @@ from basanite.campaign.model.ladder import Rung, climb, on_step, step
 SIZES = st.dictionaries(st.sampled_from("ABCDEFGH"), st.integers(0, 30), min_size=1)
 
 
-@pytest.mark.req("X-7")
 @given(SIZES, st.integers(0, 25))
 def test_no_small_cell_can_be_read_or_worked_out(sizes, unnamed):
     """Brute force: the whole less any shown cells never leaves fewer than ten units, nor a single hidden cell."""
@@ -31,7 +29,6 @@ def test_no_small_cell_can_be_read_or_worked_out(sizes, unnamed):
     assert len(hidden) != 1 or unnamed >= SMALLEST
 
 
-@pytest.mark.req("X-7")
 @given(SIZES)
 def test_nothing_is_hidden_where_nothing_is_small(sizes):
     large = {name: size + SMALLEST for name, size in sizes.items()}
@@ -57,7 +54,6 @@ def test_a_cell_without_a_count_is_hidden():
     assert without_small_cells({"genre": {"NT": {"aqwv": {"units": None}}, "BT": {}}}, {}) == {"genre": {}}
 
 
-@pytest.mark.req("S-17")
 def test_a_gain_within_the_step_shows_nothing_new():
     first = climb(None, 0.30, gain=0.0, standard_error=0.01, tries=1)
     within = climb(first, 0.3299, gain=0.0299, standard_error=0.01, tries=10)
@@ -67,20 +63,17 @@ def test_a_gain_within_the_step_shows_nothing_new():
     assert beyond.value == on_step(0.40, step(0.01, 10))
 
 
-@pytest.mark.req("S-17")
 def test_exactly_one_step_is_not_more_than_a_step():
     first = Rung(0.3, 0.02)
     assert not climb(first, 0.32, gain=step(0.01, 1), standard_error=0.01, tries=1).moved
 
 
-@pytest.mark.req("S-17")
 @given(st.floats(0.0001, 1), st.integers(1, 10**6), st.floats(0.5, 5))
 def test_the_step_is_the_standard_errors_of_the_file_and_grows_with_tries(error, tries, errors):
     assert math.isclose(step(error, 1, errors), errors * error)
     assert step(error, tries + 1, errors) > step(error, tries, errors)
 
 
-@pytest.mark.req("S-17")
 @given(st.floats(-1, 1), st.floats(0.001, 0.5))
 def test_what_is_shown_is_a_whole_number_of_steps_near_the_value(value, size):
     shown = on_step(value, size)
@@ -88,7 +81,6 @@ def test_what_is_shown_is_a_whole_number_of_steps_near_the_value(value, size):
     assert math.isclose(shown / size, round(shown / size), abs_tol=1e-6)
 
 
-@pytest.mark.req("S-17")
 def test_trying_a_useless_change_often_moves_the_ladder_seldom():
     """Without a true gain, fewer than one of twenty seasons of 200 tries moves it; a fixed step moves nearly all."""
     dice, moved = random.Random(7), 0

@@ -26,13 +26,11 @@ def shown(*figures, sealed):
     return curves_shown(figures_object(figures)["figures"], sealed=sealed)
 
 
-@pytest.mark.req("M72", case="good")
 def test_an_open_set_shows_its_curves_as_they_are():
     (one,) = shown(over_threshold(), sealed=False)
     assert len(one["data"]["rows"]) == len(STEPS)
 
 
-@pytest.mark.req("M72", case="bad")
 def test_a_curve_of_a_sealed_set_has_no_step_for_each_document():
     (one,) = shown(over_threshold(), sealed=True)
     places = [row[0] for row in one["data"]["rows"]]
@@ -41,7 +39,6 @@ def test_a_curve_of_a_sealed_set_has_no_step_for_each_document():
     assert all(cell == round(cell, 2) for row in one["data"]["rows"] for cell in row[:2])
 
 
-@pytest.mark.req("M72", case="bad")
 def test_the_errors_of_a_sealed_set_come_without_the_thresholds_behind_them():
     (one,) = shown(det(), sealed=True)
     assert one["data"]["columns"] == ["false alarms", "misses", "system"]
@@ -49,7 +46,6 @@ def test_the_errors_of_a_sealed_set_come_without_the_thresholds_behind_them():
     assert all(0 < row[0] < 1 and 0 < row[1] < 1 for row in one["data"]["rows"])
 
 
-@pytest.mark.req("M72", case="bad")
 @pytest.mark.parametrize("sealed", [True, False])
 def test_what_is_not_known_or_names_a_document_stays_hidden(sealed):
     by_query = Table("By query", ("query", "value"), [("q1", 0.5)])
@@ -57,7 +53,6 @@ def test_what_is_not_known_or_names_a_document_stays_hidden(sealed):
     assert shown(by_query, named, over_threshold([(0.1, 0.2, DOCUMENT)] * 20), sealed=sealed) == ()
 
 
-@pytest.mark.req("M72", case="bad")
 def test_tables_of_classes_and_curves_of_few_steps_are_for_open_sets():
     table = Table("Confusion", ("true class", "a", "b"), [("a", 3, 0), ("b", 1, 2)])
     assert len(shown(table, over_threshold(STEPS[:5]), sealed=False)) == 2

@@ -67,14 +67,12 @@ def test_the_final_value_is_the_one_of_the_closed_queries_alone(small, mixed, se
     assert final["breakdowns"] == {}
 
 
-@pytest.mark.req("M20")
 def test_a_window_of_open_queries_has_no_final_value(small, mixed):
     opened = replace(mixed, querysets=("QUERY1",))
     assert not has_final_value(small, opened)
     assert final_result({"values": {"aqwv": {"value": 0.9}}}, small, opened) is None
 
 
-@pytest.mark.req("M20")
 def test_closed_queries_count_as_they_are(small, mixed):
     closed, result = replace(mixed, querysets=("QUERY2",)), {"values": {"aqwv": {"value": 0.9}}}
     assert final_result(result, small, closed) == result
@@ -82,6 +80,5 @@ def test_closed_queries_count_as_they_are(small, mixed):
     assert has_final_value(small, replace(mixed, querysets=()))
 
 
-@pytest.mark.req("M20")
 def test_a_result_that_does_not_tell_open_from_closed_is_no_final_one(small, mixed):
     assert final_result({"values": {"aqwv": {"value": 0.9}}, "breakdowns": {}}, small, mixed) is None

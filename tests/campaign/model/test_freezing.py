@@ -40,7 +40,6 @@ def changed_value(value):
     return 3.0 if value is None else replace(value, count=value.count + 1)
 
 
-@pytest.mark.req("P-28")
 @pytest.mark.parametrize("name", [field.name for field in fields(Window) if field.name != "id"])
 def test_every_attribute_of_a_row_is_frozen(small, week, name):
     other = with_window(small, replace(week, **{name: changed_value(getattr(week, name))}))
@@ -48,7 +47,6 @@ def test_every_attribute_of_a_row_is_frozen(small, week, name):
     assert any(change.what.startswith(f"window.{name}") for change in departures(small, other, "week"))
 
 
-@pytest.mark.req("P-28")
 @pytest.mark.parametrize(
     ("name", "value"),
     [
@@ -68,14 +66,12 @@ def test_claims_margins_and_judging_rules_are_frozen(small, week, name, value):
     assert departures(small, other, "week")
 
 
-@pytest.mark.req("P-28")
 def test_a_pack_that_joins_the_family_touches_the_window(small, week):
     more = Pack("EVAL3", "eval", week.opens)
     assert departures(small, replace(small, packs=(*small.packs, more)), "week")
     assert not departures(small, replace(small, packs=(*small.packs, replace(more, family="test"))), "week")
 
 
-@pytest.mark.req("P-28")
 def test_other_windows_milestones_and_titles_may_change(small, week):
     dev = replace(small.window("dev"), title="x", closes=small.window("week").closes)
     other = replace(with_window(small, dev), title="Another title", milestones=())
@@ -84,7 +80,6 @@ def test_other_windows_milestones_and_titles_may_change(small, week):
     assert {change.what for change in changes(small, other)} >= {"title", "windows.dev.closes", "windows.dev.title"}
 
 
-@pytest.mark.req("P-28")
 def test_the_same_plan_written_differently_has_the_same_digest(small, small_text, week):
     again = load(small_text.replace('closes = "2026-03-06 24:00 AoE"', "closes = 2026-03-07T12:00:00Z"))
     commented = load("# another remark\n" + small_text)
@@ -93,7 +88,6 @@ def test_the_same_plan_written_differently_has_the_same_digest(small, small_text
     assert changes(small, commented) == ()
 
 
-@pytest.mark.req("P-28")
 def test_changes_are_sentences_with_before_and_after(small, small_text):
     other = load(small_text.replace("count = 1,", "count = 2,").replace('closes = "2026-02-23', 'closes = "2026-02-22'))
     said = [str(change) for change in changes(small, other)]
@@ -103,7 +97,6 @@ def test_changes_are_sentences_with_before_and_after(small, small_text):
     ]
 
 
-@pytest.mark.req("P-28")
 def test_a_window_that_is_taken_out_is_one_departure(small):
     gone = replace(small, windows=small.windows[:-1])
     [change] = departures(small, gone, "week")

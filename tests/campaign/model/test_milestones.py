@@ -1,11 +1,8 @@
 """The calendar with its milestones (P-19)."""
 
-import pytest
-
 from basanite.campaign.model.milestones import agenda
 
 
-@pytest.mark.req("P-19")
 def test_milestones_and_windows_stand_in_one_calendar_in_the_order_of_time(base, utc):
     items = agenda(base, utc(2018, 5, 15), {"kickoff": "done"})
     assert [item.begins.utc for item in items] == sorted(item.begins.utc for item in items)
@@ -15,7 +12,6 @@ def test_milestones_and_windows_stand_in_one_calendar_in_the_order_of_time(base,
     assert (by_id["clir-week-eval"].state, by_id["q1-d"].state, by_id["1s-z-d"].state) == ("open", "over", "before")
 
 
-@pytest.mark.req("P-19")
 def test_a_milestone_has_owner_and_deliverable_and_may_be_overdue(small, utc):
     before = {item.id: item for item in agenda(small, utc(2026, 4, 30))}["report"]
     after = {item.id: item for item in agenda(small, utc(2026, 5, 2))}["report"]

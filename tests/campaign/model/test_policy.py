@@ -167,13 +167,6 @@ def cases(stage, windows):
         yield kind, name, window, submission, acts
 
 
-@pytest.mark.req("M68", case="bad")
-@pytest.mark.req("M69")
-@pytest.mark.req("M70")
-@pytest.mark.req("M72", case="bad")
-@pytest.mark.req("M78")
-@pytest.mark.req("C32")
-@pytest.mark.req("X-1", "X-7")
 @pytest.mark.parametrize("kind", ["full", "forced", "limited", "nothing", "ladder", "evaluation", "sanity", "own rows"])
 def test_nobody_learns_more_than_the_rules_allow_and_nobody_less(stage, kind):
     """`may` says yes, no, or None where a level shows some of it."""
@@ -191,7 +184,6 @@ def test_nobody_learns_more_than_the_rules_allow_and_nobody_less(stage, kind):
                 assert found, (kind, name, submission, acts, secret, text)
 
 
-@pytest.mark.req("X-16")
 def test_an_act_takes_effect_at_the_next_fixed_moment(stage):
     window, acts = stage.windows["fixed time"], dict.fromkeys(ACTS, stage.acted)
     moment = window.results_at[0].utc
@@ -206,7 +198,6 @@ def test_an_act_takes_effect_at_the_next_fixed_moment(stage):
             assert told(seen) == "{}"
 
 
-@pytest.mark.req("M68", case="good")
 @pytest.mark.parametrize("kind", ["nothing", "evaluation", "sanity"])
 def test_in_a_blind_window_every_valid_run_shows_the_same_states(stage, kind):
     def states(result_state):
@@ -223,7 +214,6 @@ def test_in_a_blind_window_every_valid_run_shows_the_same_states(stage, kind):
     assert all(text == "{}" for _, _, text in states("scored"))
 
 
-@pytest.mark.req("M65", case="bad")
 def test_an_invalid_run_shows_its_problems_to_its_team_alone(stage):
     run = SubmissionFacts(OWN, "CLIR", "primary", state="invalid")
     for name, viewer in VIEWERS.items():
@@ -234,7 +224,6 @@ def test_an_invalid_run_shows_its_problems_to_its_team_alone(stage):
         assert (seen.exists, seen.problems, seen.file) == (insider, insider, insider)
 
 
-@pytest.mark.req("M70")
 def test_top_details_and_summaries_are_released_one_by_one(stage):
     run, window = SubmissionFacts(OWN, "E2E", "primary"), stage.windows["evaluation"]
 
@@ -249,9 +238,6 @@ def test_top_details_and_summaries_are_released_one_by_one(stage):
     assert "genre" in at("top", "details")["breakdowns"]
 
 
-@pytest.mark.req("C33")
-@pytest.mark.req("M69")
-@pytest.mark.req("X-7")
 def test_limited_feedback_is_three_values_to_a_thousandth_with_a_fixed_half_width(stage):
     window = replace(stage.windows["limited"], half_width=0.04)
     seen = sight(VIEWERS["member"], stage.campaign, window, SubmissionFacts(OWN, "CLIR"), {}, stage.acted)
@@ -267,7 +253,6 @@ def test_limited_feedback_is_three_values_to_a_thousandth_with_a_fixed_half_widt
     }
 
 
-@pytest.mark.req("M69")
 def test_limited_feedback_shows_what_the_window_lists(stage):
     window = replace(stage.windows["limited"], shows=("pmiss",))
     seen = sight(VIEWERS["member"], stage.campaign, window, SubmissionFacts(OWN, "CLIR"), {}, stage.acted)
@@ -293,7 +278,6 @@ def test_identification_shows_the_listed_shares_of_each_target(stage):
     assert shown(result, seen)["breakdowns"] == {"target": {"GOV": {"hit": {"value": 61.235, "half_width": 0.05}}}}
 
 
-@pytest.mark.req("S-17")
 def test_a_ladder_shows_one_number_and_nothing_of_the_result(stage):
     run, window = SubmissionFacts(OWN, "E2E"), stage.windows["ladder"]
     seen = sight(VIEWERS["pi"], stage.campaign, window, run, {}, stage.acted)
@@ -302,7 +286,6 @@ def test_a_ladder_shows_one_number_and_nothing_of_the_result(stage):
     assert shown(RESULT, seen)["values"] == {}
 
 
-@pytest.mark.req("M72", case="bad")
 def test_no_view_of_single_documents_exists_even_for_the_evaluation_team(stage):
     seen = sight(
         VIEWERS["evaluation"], stage.campaign, stage.windows["full"], SubmissionFacts(OWN, "E2E"), {}, stage.acted
@@ -313,7 +296,6 @@ def test_no_view_of_single_documents_exists_even_for_the_evaluation_team(stage):
     assert not [token for token in SECRETS["documents"] if token in text]
 
 
-@pytest.mark.req("M72", case="good")
 def test_counts_and_shares_are_shown_without_documents(stage):
     seen = sight(VIEWERS["member"], stage.campaign, stage.windows["full"], SubmissionFacts(OWN, "E2E"), {}, stage.acted)
     found = shown(RESULT, seen)
@@ -321,7 +303,6 @@ def test_counts_and_shares_are_shown_without_documents(stage):
     assert found["digests"] == RESULT["digests"]
 
 
-@pytest.mark.req("P-31")
 def test_a_run_without_its_required_description_is_not_released(stage):
     run = SubmissionFacts(OWN, "E2E", "primary", described=False)
     acts = dict.fromkeys(ACTS, stage.acted)
@@ -330,7 +311,6 @@ def test_a_run_without_its_required_description_is_not_released(stage):
         assert told(seen) == "{}"
 
 
-@pytest.mark.req("P-25")
 def test_names_follow_the_window_and_consent(stage):
     run, acts = SubmissionFacts(OWN, "E2E", "primary"), dict.fromkeys(ACTS, stage.acted)
 

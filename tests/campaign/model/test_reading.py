@@ -130,7 +130,6 @@ def test_a_bad_row_is_named_with_its_line_and_cure(case):
     assert [(r, n) for r, n, said in found if words in said] == [(rule, line)], found
 
 
-@pytest.mark.req("X-7")
 def test_full_feedback_on_a_sealed_set_takes_a_reason():
     text = HEAD + PACKS + window(dataset='["EVAL1"]')
     assert [rule for rule, _, _ in problems(text)] == ["X-7"]
@@ -138,14 +137,12 @@ def test_full_feedback_on_a_sealed_set_takes_a_reason():
     assert problems(HEAD + PACKS + window(dataset='["EVAL1"]', feedback='"limited"')) == []
 
 
-@pytest.mark.req("X-1")
 def test_a_sealed_campaign_refuses_a_typed_in_seed():
     text = HEAD + "seed = 7\n" + PACKS + window()
     assert [(rule, line) for rule, line, _ in problems(text)] == [("X-1", line_of(text, "seed"))]
     assert load(HEAD + "seed = 7\nsealed = false\n" + PACKS + window()).seed == 7
 
 
-@pytest.mark.req("M62", case="bad")
 def test_two_rows_for_the_same_input_at_the_same_time_are_refused():
     second = window(id='"v"', opens='"2018-02-04 00:00"', closes='"2018-03-01 00:00"')
     found = problems(HEAD + PACKS + window() + second)
@@ -169,7 +166,6 @@ def test_identification_has_no_query_sets_to_tell_rows_apart():
     assert ["both take LangID" in said for _, _, said in problems(HEAD + more + "".join(both))] == [True]
 
 
-@pytest.mark.req("P-31")
 def test_rows_of_different_tracks_may_stand_side_by_side():
     tracks = '[[tracks]]\nid = "open"\n[[tracks]]\nid = "human"\n'
     rows = window(id='"a"', tracks='["open"]') + window(id='"b"', tracks='["human"]')
@@ -177,7 +173,6 @@ def test_rows_of_different_tracks_may_stand_side_by_side():
     assert problems(HEAD + PACKS + tracks + window(id='"a"', tracks='["open"]') + window(id='"b"')) != []
 
 
-@pytest.mark.req("M63", case="bad")
 def test_a_row_on_part_of_a_family_that_is_out_is_refused():
     more = PACKS + '[[packs]]\nid = "EVAL2"\nfamily = "eval"\nreleased = "2018-01-02 00:00"\n'
     found = problems(HEAD + more + window(dataset='["EVAL1"]', feedback='"limited"'))
@@ -224,7 +219,6 @@ def test_a_key_before_its_pack_and_an_unknown_agreement_are_found():
     assert sorted(rule for rule, _, _ in problems(HEAD + PACKS + extra + window())) == ["M89", "P-26"]
 
 
-@pytest.mark.req("M75")
 def test_a_row_cannot_ask_for_domains_that_are_not_out():
     domains = '[[domains]]\ncodes = ["GOV"]\nreleased = "2018-06-01 00:00"\n'
     found = problems(HEAD + PACKS + domains + window(domains='["GOV"]'))

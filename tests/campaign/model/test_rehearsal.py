@@ -3,8 +3,6 @@
 from dataclasses import replace
 from datetime import timedelta
 
-import pytest
-
 from basanite.campaign.model.plan import Instant, Quota, Track
 from basanite.campaign.model.rehearsal.faults import Crew, rehearse
 
@@ -25,13 +23,11 @@ def with_pack(campaign, name, **changes):
     return replace(campaign, packs=tuple(replace(one, **changes) if one.id == name else one for one in campaign.packs))
 
 
-@pytest.mark.req("P-30")
 def test_the_shipped_examples_would_go_well(small, base):
     assert faults(small) == []
     assert faults(base, crew=Crew(teams=2)) == []
 
 
-@pytest.mark.req("P-30")
 def test_the_play_goes_through_every_row_with_every_team(small):
     steps = rehearse(small, crew=Crew(teams=2)).steps
     assert [step.at for step in steps] == sorted(step.at for step in steps)
@@ -40,18 +36,15 @@ def test_the_play_goes_through_every_row_with_every_team(small):
     assert {step.what for step in steps} == {"opens", "submits", "is about to close", "closes"}
 
 
-@pytest.mark.req("P-30")
 def test_a_window_that_is_over_when_the_season_begins_is_never_open(small, utc):
     [message] = faults(small, start=utc(2026, 2, 24))
     assert message.startswith("look: never open")
 
 
-@pytest.mark.req("P-30")
 def test_a_quota_of_nothing_is_found(small):
     assert faults(with_window(small, "look", quota=Quota(0))) == ["look: the quota is 0"]
 
 
-@pytest.mark.req("P-30")
 def test_data_keys_and_queries_that_come_late_are_found(small, utc):
     late = Instant(utc(2026, 3, 3))
     assert "key of EVAL2" in faults(with_pack(small, "EVAL2", key_at=late))[0]
@@ -60,20 +53,17 @@ def test_data_keys_and_queries_that_come_late_are_found(small, utc):
     assert sum("the queries QUERY" in message for message in faults(replace(small, querysets=queries))) == 3
 
 
-@pytest.mark.req("P-30")
 def test_an_impossible_primary_is_found(small):
     types = {"E2E/primary": 0, "CLIR/primary": 0, "E2E/contrastive": 1, "CLIR/contrastive": 4}
     messages = faults(with_window(small, "week", quota=Quota(5, "total", types)))
     assert "week: a primary E2E or CLIR is impossible" in messages
 
 
-@pytest.mark.req("P-30")
 def test_a_row_that_a_later_release_overtakes_is_found(small):
     messages = faults(with_window(small, "look", closes=small.window("week").opens))
     assert messages == ["look: takes no CLIR submission at its end"]
 
 
-@pytest.mark.req("P-30")
 def test_too_few_judges_and_an_unreachable_k_are_found(small):
     assert faults(replace(small, judging={"k": 3, "judges": 2})) == [
         "K = 3 judgements of a summary cannot be reached with 2 judges"
@@ -84,21 +74,17 @@ def test_too_few_judges_and_an_unreachable_k_are_found(small):
     assert faults(replace(small, judging={})) == []
 
 
-@pytest.mark.req("P-30")
 def test_a_release_before_certification_ends_is_found(small):
     row = small.window("week")
     early = Instant(row.closes.utc + timedelta(days=6))
     assert "before certification ends" in faults(with_window(small, "week", results_at=(early,)))[0]
 
 
-@pytest.mark.req("P-30")
-@pytest.mark.req("M20")
 def test_an_evaluation_on_open_queries_alone_is_found(small):
     opened = tuple(replace(one, open=True) for one in small.querysets)
     assert "week: nothing in it counts, all queries are open" in faults(replace(small, querysets=opened))
 
 
-@pytest.mark.req("P-30")
 def test_parts_that_no_row_uses_are_found(small, utc):
     more = replace(small.packs[0], id="SPARE", family="spare")
     assert "the pack SPARE is in no window" in faults(replace(small, packs=(*small.packs, more)))

@@ -3,15 +3,11 @@
 from datetime import timedelta
 from itertools import product
 
-import pytest
-
 from basanite.campaign.model.standing import Run, compared, standing
 
 SECOND = timedelta(seconds=1)
 
 
-@pytest.mark.req("X-2")
-@pytest.mark.req("P-23")
 def test_the_start_of_the_upload_decides_if_it_is_complete_within_the_grace(small):
     row = small.window("week")
     closes, grace = row.closes.utc, row.transfer_grace
@@ -22,8 +18,6 @@ def test_the_start_of_the_upload_decides_if_it_is_complete_within_the_grace(smal
     assert standing(row, row.opens.utc, closes) == "late"
 
 
-@pytest.mark.req("P-23")
-@pytest.mark.req("M78")
 def test_only_primaries_in_good_standing_are_compared_and_the_rest_is_counted():
     runs = [
         Run("a", "A", "primary", "CLIR"),
@@ -45,8 +39,6 @@ def test_only_primaries_in_good_standing_are_compared_and_the_rest_is_counted():
     }  # fmt: skip
 
 
-@pytest.mark.req("P-23")
-@pytest.mark.req("M78")
 def test_for_every_state_a_run_is_either_compared_or_counted_or_contrastive():
     standings = ("on time", "late", "withdrawn", "disqualified", "baseline")
     for kind, stands, admitted, state in product(("primary", "contrastive"), standings, (0, 1), ("scored", "invalid")):
@@ -59,6 +51,5 @@ def test_for_every_state_a_run_is_either_compared_or_counted_or_contrastive():
         assert len(found.runs) + len(found.baselines) + sum(found.left_out.values()) == int(spoke)
 
 
-@pytest.mark.req("C46")
 def test_a_team_without_primary_is_left_out_and_counted():
     assert compared([Run("a", "A", "contrastive", "CLIR")], ["A"]).left_out == {"no primary": 1}

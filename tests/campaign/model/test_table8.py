@@ -107,10 +107,6 @@ class Row:
 PRINTED = [Row(line) for line in ROWS.strip().splitlines()]
 
 
-@pytest.mark.req("M62", case="good")
-@pytest.mark.req("M64", case="good")
-@pytest.mark.req("C10")
-@pytest.mark.req("C36")
 @pytest.mark.parametrize("row", PRINTED, ids=lambda row: row.line)
 def test_a_printed_row_is_what_the_calendar_answers(base, row):
     tasks = ("CLIR", "DomainID", *(("LangID",) if row.with_language_id else ()))
@@ -123,7 +119,6 @@ def test_a_printed_row_is_what_the_calendar_answers(base, row):
                     assert set(stage_domains(base, window, language)) == set(domains_of(language, row.stages))
 
 
-@pytest.mark.req("C10")
 def test_language_identification_is_closed_before_its_first_row(base):
     run = Declared("LangID", "A", language="1A", dataset=("DEV",))
     with pytest.raises(RefusedError):
@@ -138,8 +133,6 @@ def days():
         day += timedelta(days=1)
 
 
-@pytest.mark.req("M62", case="bad")
-@pytest.mark.req("C31")
 def test_on_every_day_nothing_else_is_open(base):
     """Brute force over all days: the inputs that the calendar takes are those of the printed rows in force."""
     for day in days():
@@ -153,7 +146,6 @@ def test_on_every_day_nothing_else_is_open(base):
         assert found == wanted, day
 
 
-@pytest.mark.req("C31")
 def test_dev_is_open_in_the_evaluation_weeks_of_2018_and_closed_in_2019(base):
     dev = Declared("CLIR", "A", language="1A", queryset="QUERY2", dataset=("DEV",))
     assert admit(base, dev, datetime(2018, 5, 16, tzinfo=NEW_YORK)).id == "clir-week-d"
@@ -162,7 +154,6 @@ def test_dev_is_open_in_the_evaluation_weeks_of_2018_and_closed_in_2019(base):
         admit(base, surprise, datetime(2019, 1, 16, tzinfo=NEW_YORK))
 
 
-@pytest.mark.req("C35")
 def test_what_makes_up_the_five_is_an_attribute_of_the_row(base):
     types = {
         name: dict(base.window(name).quota.types) for name in ("clir-week-eval", "clirs-week-eval", "1s-sanity-eval")
@@ -175,13 +166,11 @@ def test_what_makes_up_the_five_is_an_attribute_of_the_row(base):
     assert {base.window(name).quota.count for name in types} == {5}
 
 
-@pytest.mark.req("C36")
 def test_the_visit_was_in_2018(base):
     [visit] = [one for one in base.milestones if one.id == "visit-2018"]
     assert visit.at.utc.astimezone(NEW_YORK).date() == date(2018, 2, 21)
 
 
-@pytest.mark.req("M64", case="good")
 def test_every_weekly_count_is_what_the_plan_says_for_its_kind_of_data(base):
     for window in base.windows:
         families = {base.pack(pack).spelling.rstrip("123") for pack in window.dataset}
@@ -195,7 +184,6 @@ def test_every_weekly_count_is_what_the_plan_says_for_its_kind_of_data(base):
         assert window.quota.count == wanted, window.id
 
 
-@pytest.mark.req("M64", case="good")
 def test_allowances_of_a_day_add_up(base):
     found = {
         (one.window.dataset, one.task, one.language): one.left

@@ -16,7 +16,6 @@ NEW_YORK = "America/New_York"
 ZONES = [NEW_YORK, "Europe/Paris", "Asia/Kolkata", "Pacific/Apia", "Australia/Lord_Howe", "UTC", "AoE"]
 
 
-@pytest.mark.req("P-27")
 @pytest.mark.parametrize(
     ("text", "wanted"),
     [
@@ -34,7 +33,6 @@ def test_an_instant_is_kept_in_utc_beside_its_zone(text, wanted):
     assert instant_of(text, NEW_YORK).utc.isoformat() == wanted
 
 
-@pytest.mark.req("P-27")
 def test_the_declared_zone_is_kept():
     assert instant_of("2018-05-18 24:00 aoe", NEW_YORK).zone == "AoE"
     assert instant_of("2018-05-18 24:00", NEW_YORK).zone == NEW_YORK
@@ -54,7 +52,6 @@ def test_what_is_no_instant_is_refused_in_words(text):
         instant_of(text, NEW_YORK)
 
 
-@pytest.mark.req("P-27")
 def test_a_time_that_the_clock_skips_or_repeats_is_not_guessed():
     with pytest.raises(TimeError, match="does not exist"):
         instant_of("2018-03-11 02:30", NEW_YORK)
@@ -63,7 +60,6 @@ def test_a_time_that_the_clock_skips_or_repeats_is_not_guessed():
     assert instant_of("2018-11-04 01:30 UTC", NEW_YORK).utc.hour == 1
 
 
-@pytest.mark.req("P-27")
 def test_a_moment_is_shown_in_utc_the_campaigns_and_the_viewers_zone(utc):
     moment = utc(2018, 5, 19, 4)
     assert spelt(moment, NEW_YORK, "Asia/Tokyo") == (
@@ -77,7 +73,6 @@ def test_a_moment_is_shown_in_utc_the_campaigns_and_the_viewers_zone(utc):
 MOMENTS = st.datetimes(datetime(1990, 1, 1), datetime(2035, 1, 1)).map(lambda moment: moment.replace(tzinfo=UTC))
 
 
-@pytest.mark.req("C34")
 @given(MOMENTS, st.sampled_from(ZONES))
 def test_a_week_runs_from_monday_to_sunday_on_the_clock_of_the_zone(moment, zone):
     span = week(moment, zone)
@@ -89,7 +84,6 @@ def test_a_week_runs_from_monday_to_sunday_on_the_clock_of_the_zone(moment, zone
     assert week(span.ends - timedelta(seconds=1), zone) == span
 
 
-@pytest.mark.req("P-27")
 @pytest.mark.parametrize(
     ("moment", "hours"),
     [((2018, 3, 8), 167), ((2018, 11, 1), 169), ((2018, 5, 14, 12), 168)],
@@ -100,7 +94,6 @@ def test_a_week_with_a_clock_change_is_an_hour_shorter_or_longer(moment, hours, 
     assert (span.ends - span.begins) == timedelta(hours=hours)
 
 
-@pytest.mark.req("P-27")
 def test_the_days_of_clock_change_have_23_and_25_hours(utc):
     assert day(utc(2018, 3, 11, 12), NEW_YORK).ends - day(utc(2018, 3, 11, 12), NEW_YORK).begins == timedelta(hours=23)
     assert day(utc(2018, 11, 4, 12), NEW_YORK).ends - day(utc(2018, 11, 4, 12), NEW_YORK).begins == timedelta(hours=25)
@@ -134,7 +127,6 @@ def parsed(text):
     return events
 
 
-@pytest.mark.req("P-27")
 def test_the_feed_holds_every_window_and_milestone_in_utc(base, utc):
     text = feed(base, utc(2018, 1, 1), {"visit-2018": "done"})
     events = {event["UID"]: event for event in parsed(text)}

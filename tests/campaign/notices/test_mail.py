@@ -52,7 +52,6 @@ def outbox(office):
     return sorted((office.settings.data / "outbox").glob("*.eml"))
 
 
-@pytest.mark.req("P-10")
 def test_by_default_a_mail_is_a_file_in_the_outbox(sqlite_office, small_season):
     write(sqlite_office, small_season)
     clear(sqlite_office)
@@ -64,7 +63,6 @@ def test_by_default_a_mail_is_a_file_in_the_outbox(sqlite_office, small_season):
     assert send_due(sqlite_office) == Posted()
 
 
-@pytest.mark.req("P-10")
 def test_a_mail_goes_out_by_smtp(sqlite_office, small_season, catcher):
     clear(sqlite_office)
     sqlite_office.settings.mail.host, sqlite_office.settings.mail.port = "127.0.0.1", catcher.port
@@ -77,7 +75,6 @@ def test_a_mail_goes_out_by_smtp(sqlite_office, small_season, catcher):
     assert len(catcher.mails) == 1
 
 
-@pytest.mark.req("P-10")
 def test_a_message_is_kept_with_its_cause_or_not_at_all(office):
     small = season(office)
 
@@ -92,7 +89,6 @@ def test_a_message_is_kept_with_its_cause_or_not_at_all(office):
         assert session.scalars(select(Message).where(Message.template == "handed_over")).all() == []
 
 
-@pytest.mark.req("P-10")
 def test_what_is_told_once_is_told_to_each_person_once(office):
     small = season(office)
     assert write(office, small, persons=[small.ada, small.ada, small.bea], once="s1") == 2
@@ -101,7 +97,6 @@ def test_what_is_told_once_is_told_to_each_person_once(office):
     assert write(office, small) == write(office, small) == 1
 
 
-@pytest.mark.req("P-10")
 def test_two_at_the_same_moment_write_and_send_one_message(office):
     small = season(office)
     clear(office)
@@ -112,7 +107,6 @@ def test_two_at_the_same_moment_write_and_send_one_message(office):
     assert [row.tries for row in rows(office)] == [1]
 
 
-@pytest.mark.req("P-10")
 def test_a_server_that_is_busy_is_tried_again_later_and_later(sqlite_office, small_season, catcher, clock):
     clear(sqlite_office)
     sqlite_office.settings.mail.host, sqlite_office.settings.mail.port = "127.0.0.1", catcher.port
@@ -129,7 +123,6 @@ def test_a_server_that_is_busy_is_tried_again_later_and_later(sqlite_office, sma
     assert len(catcher.mails) == 1
 
 
-@pytest.mark.req("P-10")
 def test_a_server_that_stays_away_is_given_up_and_no_address_is_written_down(sqlite_office, small_season, clock):
     clear(sqlite_office)
     sqlite_office.settings.mail.host, sqlite_office.settings.mail.port = "127.0.0.1", 1
@@ -145,7 +138,6 @@ def test_a_server_that_stays_away_is_given_up_and_no_address_is_written_down(sql
     assert "ada@" not in row.error
 
 
-@pytest.mark.req("P-10")
 def test_a_receiver_that_does_not_exist_is_given_up_at_once(sqlite_office, small_season, catcher):
     clear(sqlite_office)
     sqlite_office.settings.mail.host, sqlite_office.settings.mail.port = "127.0.0.1", catcher.port
@@ -171,7 +163,6 @@ def test_every_try_has_the_same_message_id(sqlite_office, small_season, clock):
     assert len(outbox(sqlite_office)) == before
 
 
-@pytest.mark.req("P-21")
 def test_a_message_in_the_database_holds_no_name_or_address(sqlite_office, small_season):
     with sqlite_office.reading() as session:
         kept = json.dumps([row.data for row in session.scalars(select(Message))])
@@ -180,7 +171,6 @@ def test_a_message_in_the_database_holds_no_name_or_address(sqlite_office, small
     assert "people.example" not in kept
 
 
-@pytest.mark.req("X-14")
 def test_a_hostile_word_changes_no_header_and_is_seen_for_what_it_is(sqlite_office, small_season):
     data = {"team": small_season.alpha, "who_person": small_season.bea}
     with sqlite_office.writing() as session:
@@ -196,7 +186,6 @@ def test_a_hostile_word_changes_no_header_and_is_seen_for_what_it_is(sqlite_offi
     assert not {"\u202e", "\x1b"} & set(shown)
 
 
-@pytest.mark.req("X-14")
 def test_an_address_or_subject_with_a_line_break_is_refused_when_the_mail_is_written(clock):
     for letter in (
         Letter("a@example.org\nBcc: all@example.org", "Hello", ""),
@@ -208,8 +197,6 @@ def test_an_address_or_subject_with_a_line_break_is_refused_when_the_mail_is_wri
         assert refusal.value.final
 
 
-@pytest.mark.req("M68", case="bad")
-@pytest.mark.req("P-10")
 def test_no_mail_takes_a_number_that_could_be_a_score(sqlite_office, small_season):
     for value in (0.731, [1], None, {"a": 1}):
         with pytest.raises(ValueError, match="number"):
@@ -239,7 +226,6 @@ def test_every_mail_that_the_code_tells_is_in_the_catalogue():
     assert told > 10
 
 
-@pytest.mark.req("P-21")
 def test_a_mail_to_an_erased_person_is_given_up(sqlite_office, small_season):
     from basanite.campaign.office import COMMAND
     from basanite.campaign.people.privacy.erasing import erase_person

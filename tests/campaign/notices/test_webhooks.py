@@ -36,8 +36,6 @@ def message(office):
         return session.scalars(select(Message).where(Message.kind == "webhook")).one()
 
 
-@pytest.mark.req("X-10")
-@pytest.mark.req("P-10")
 def test_a_call_is_signed_with_a_time_stamp_and_holds_an_id_alone(open_office, called, clock):
     small, made = hooked(open_office, called)
     happen(open_office, small)
@@ -56,7 +54,6 @@ def test_a_call_is_signed_with_a_time_stamp_and_holds_an_id_alone(open_office, c
     assert headers["Basanite-Delivery"] == content["id"]
 
 
-@pytest.mark.req("X-10")
 def test_a_redirect_is_not_followed_and_the_answer_is_kept_as_a_status_alone(open_office, called):
     small, _ = hooked(open_office, called, "/redirect")
     happen(open_office, small)
@@ -65,7 +62,6 @@ def test_a_redirect_is_not_followed_and_the_answer_is_kept_as_a_status_alone(ope
     assert message(open_office).error == "answered 302"
 
 
-@pytest.mark.req("X-10")
 def test_no_part_of_the_answer_is_stored(open_office, called):
     small, _ = hooked(open_office, called)
     happen(open_office, small)
@@ -75,7 +71,6 @@ def test_no_part_of_the_answer_is_stored(open_office, called):
     assert not any(b"nobody may see" in path.read_bytes() for path in data.rglob("*") if path.is_file())
 
 
-@pytest.mark.req("X-10")
 def test_an_answer_of_10_gigabytes_is_not_read(open_office, called):
     small, _ = hooked(open_office, called, "/huge")
     happen(open_office, small)
@@ -83,7 +78,6 @@ def test_an_answer_of_10_gigabytes_is_not_read(open_office, called):
     assert called.sent < 100 * 2**20
 
 
-@pytest.mark.req("X-10")
 @pytest.mark.parametrize("path", ["/hang", "/trickle"])
 def test_who_hangs_or_trickles_is_hung_up_on(called, path):
     began = time.monotonic()
@@ -94,7 +88,6 @@ def test_who_hangs_or_trickles_is_hung_up_on(called, path):
     assert time.monotonic() - began < 5
 
 
-@pytest.mark.req("X-10")
 def test_a_slow_name_server_does_not_hold_us(called):
     def slow(host, port):
         called.ended.wait(10)
@@ -104,7 +97,6 @@ def test_a_slow_name_server_does_not_hold_us(called):
         call(Call(called.address + "/ok", b"{}", {}), resolve=slow, loopback=True, seconds=0.3)
 
 
-@pytest.mark.req("X-10")
 def test_a_program_that_is_away_is_called_again_and_ended_webhooks_are_not(open_office, called, clock):
     small, made = hooked(open_office, called, "/away")
     happen(open_office, small)
@@ -119,7 +111,6 @@ def test_a_program_that_is_away_is_called_again_and_ended_webhooks_are_not(open_
     assert len(called.calls) == 2
 
 
-@pytest.mark.req("X-10")
 def test_without_the_setting_neither_http_nor_this_machine_is_called(called):
     for url in (called.address + "/ok", called.address.replace("http:", "https:") + "/ok"):
         with pytest.raises(UndeliverableError):
@@ -127,7 +118,6 @@ def test_without_the_setting_neither_http_nor_this_machine_is_called(called):
     assert called.calls == []
 
 
-@pytest.mark.req("X-10")
 def test_a_name_that_changes_its_answer_is_asked_once_and_the_connection_stays_where_it_was_checked(called):
     answers = iter([["127.0.0.1"], ["10.0.0.1"], ["10.0.0.1"]])
     asked = []
@@ -142,7 +132,6 @@ def test_a_name_that_changes_its_answer_is_asked_once_and_the_connection_stays_w
     assert called.calls[0][1]["Host"] == f"rebinding.example:{called.server_port}"
 
 
-@pytest.mark.req("X-10")
 def test_one_private_address_among_public_ones_is_enough_to_refuse():
     for found in (["93.184.216.34", "10.0.0.1"], ["127.0.0.1"], []):
         with pytest.raises(RefusedAddressError):
@@ -194,19 +183,16 @@ PRIVATE = [
 ]
 
 
-@pytest.mark.req("X-10")
 @pytest.mark.parametrize("address", PRIVATE)
 def test_an_address_that_is_not_public_is_refused(address):
     assert not is_public(address)
 
 
-@pytest.mark.req("X-10")
 @pytest.mark.parametrize("address", ["93.184.216.34", "8.8.8.8", "2606:4700::1111", "::ffff:8.8.8.8"])
 def test_a_public_address_is_not_refused(address):
     assert is_public(address)
 
 
-@pytest.mark.req("X-10")
 @pytest.mark.parametrize("host", ["2130706433", "0x7f000001", "127.1", "localhost", "[::1]", "[::ffff:127.0.0.1]"])
 def test_other_spellings_of_this_machine_are_refused_after_resolving(host):
     from basanite.campaign.notices.addresses import system_resolver

@@ -58,14 +58,12 @@ def ring(server, host):
     return asked
 
 
-@pytest.mark.req("X-10")
 def test_a_name_with_a_trusted_certificate_is_called_at_the_pinned_address(secured, certificate, monkeypatch):
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
     assert ring(secured, "hook.example") == ["hook.example"]
     assert [path for path, _, _ in secured.calls] == ["/ok"]
 
 
-@pytest.mark.req("X-10")
 def test_a_certificate_of_another_name_or_of_nobody_is_refused(secured, certificate, monkeypatch):
     with pytest.raises(UndeliverableError, match="certificate"):
         ring(secured, "hook.example")

@@ -43,7 +43,6 @@ def test_a_broken_file_is_refused_with_all_its_problems(sqlite_office):
     assert len(refusal.value.findings.problems) >= 2
 
 
-@pytest.mark.req("P-28")
 def test_a_window_freezes_its_plan_when_it_opens_and_only_once(both):
     office, campaign = both.office, both.season.campaign_id
     with office.writing() as session:
@@ -56,7 +55,6 @@ def test_a_window_freezes_its_plan_when_it_opens_and_only_once(both):
         assert plans.freeze_opened(session, office, campaign) == 1
 
 
-@pytest.mark.req("P-28")
 def test_a_change_of_an_open_window_is_a_deviation_with_who_why_and_whether_results_were_known(stage):
     changed(stage, "count = 3", "count = 4")
     stage.submit()
@@ -68,7 +66,6 @@ def test_a_change_of_an_open_window_is_a_deviation_with_who_why_and_whether_resu
     assert (second.from_version, second.to_version) == (2, 3)
 
 
-@pytest.mark.req("P-28")
 def test_a_change_of_claims_or_judging_touches_every_open_window_and_one_of_the_future_touches_none(stage):
     changed(stage, "count = 5", "count = 6", reason="")
     assert deviations(stage) == ()
@@ -79,7 +76,6 @@ def test_a_change_of_claims_or_judging_touches_every_open_window_and_one_of_the_
     assert [one.changes[0]["what"] for one in deviations(stage)] == ["judging.rule"]
 
 
-@pytest.mark.req("P-27")
 def test_an_extension_carries_a_reason_is_logged_and_mailed_to_every_member(both):
     office, season = both.office, both.season
     with office.writing() as session:
@@ -93,7 +89,6 @@ def test_an_extension_carries_a_reason_is_logged_and_mailed_to_every_member(both
     assert plan.campaign.window("week") == plans.parsed(small_campaign_text()).window("week")
 
 
-@pytest.mark.req("P-27", case="bad")
 @pytest.mark.parametrize(
     ("closes", "reason"), [("2018-03-01 00:00", "why"), ("2018-05-01 00:00", " ")], ids=["earlier", "no reason"]
 )
@@ -108,7 +103,6 @@ def test_only_organisers_change_the_plan(stage):
     assert refusal.value.status == 403
 
 
-@pytest.mark.req("P-19")
 def test_milestones_have_an_owner_and_a_state_whose_past_is_kept(stage):
     changed(stage, "[[rules]]", MILESTONE + "\n[[rules]]")
     campaign, eva = stage.season.campaign_id, stage.season.as_eva

@@ -34,7 +34,6 @@ def bad_key(pack, tmp_path):
     return tmp_path / "bad"
 
 
-@pytest.mark.req("M36", case="bad")
 def test_a_bad_key_is_refused_with_all_its_problems_and_opens_no_task(stage, bad_key):
     material = reference_files.take_in(stage.office, reference_files.Paths((bad_key,)))
     with pytest.raises(RefusedError) as refusal:
@@ -44,7 +43,6 @@ def test_a_bad_key_is_refused_with_all_its_problems_and_opens_no_task(stage, bad
     assert all(problem.line for problem in refusal.value.problems)
 
 
-@pytest.mark.req("M36", case="good")
 def test_a_good_key_passes_the_same_check(stage):
     paths = reference_files.Paths((stage.pack.key,), metadata=stage.pack.metadata)
     material = reference_files.take_in(stage.office, paths)
@@ -56,7 +54,6 @@ def test_a_reference_for_which_no_window_exists_is_refused(stage):
         reference_files.window_of(campaign_of(stage), references.Place("CLIR", "EVAL9", "1A", "QUERY1"))
 
 
-@pytest.mark.req("X-1")
 def test_what_is_told_of_a_sealed_reference_confirms_no_guess_until_its_nonce_is_out(stage):
     with stage.office.writing() as session:
         row = active(session, stage)
@@ -76,7 +73,6 @@ def test_what_is_told_of_a_sealed_reference_confirms_no_guess_until_its_nonce_is
     assert not references.agrees(row.commitment, nonce, row.files | {"reference": ["0" * 64]})
 
 
-@pytest.mark.req("P-12")
 def test_files_of_a_reference_lie_apart_from_everything_a_team_can_reach(stage):
     with stage.office.reading() as session:
         row = active(session, stage)
@@ -95,7 +91,6 @@ def test_a_later_version_is_only_proposed_and_needs_a_reason(stage):
         assert (row.version, row.state, row.reason) == (2, "proposed", "two documents were mislabelled")
 
 
-@pytest.mark.req("X-4")
 def test_where_the_campaign_wants_two_people_the_first_version_waits_for_the_second(stage):
     campaign, eva, otto = stage.season.campaign_id, stage.season.as_eva, Actor(stage.season.otto)
     material = reference_files.take_in(stage.office, reference_files.Paths((stage.pack.key,)))
@@ -111,7 +106,6 @@ def test_where_the_campaign_wants_two_people_the_first_version_waits_for_the_sec
         assert (held.state, held.by, held.seconded_by) == ("active", stage.season.eva, stage.season.otto)
 
 
-@pytest.mark.req("M20")
 def test_open_queries_are_told_apart_for_scoring(stage, tmp_path):
     names = sorted(path.stem for path in stage.pack.key.iterdir())
     (tmp_path / "open.txt").write_text(names[0] + "\n")

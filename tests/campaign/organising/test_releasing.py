@@ -47,7 +47,6 @@ def certify(stage):
     stage.clock.forward(days=7)
 
 
-@pytest.mark.req("M70")
 def test_each_level_is_an_act_of_its_own_with_its_time(over):
     stage, (alpha, _) = over
     certify(stage)
@@ -64,7 +63,6 @@ def test_each_level_is_an_act_of_its_own_with_its_time(over):
         assert session.query(Event).filter(Event.kind == "results.released").count() == 5
 
 
-@pytest.mark.req("M70", case="bad")
 def test_a_level_before_its_turn_twice_or_of_an_open_window_is_refused(over):
     stage, _ = over
     with pytest.raises(RefusedError, match="no PI has seen"):
@@ -83,7 +81,6 @@ def test_a_level_before_its_turn_twice_or_of_an_open_window_is_refused(over):
         stage.do(releasing.release, stage.season.as_ada, stage.season.campaign_id, "week", "details")
 
 
-@pytest.mark.req("M68", case="good")
 def test_an_open_blind_window_cannot_be_released_and_tells_a_team_only_that_its_run_is_valid(stage):
     stage.clock.set("2018-04-03 12:00")
     run = stage.submit("alpha", "perfect")
@@ -96,7 +93,6 @@ def test_an_open_blind_window_cannot_be_released_and_tells_a_team_only_that_its_
     assert (seen.state, seen.final, seen.result, seen.problems["valid"]) == ("accepted", True, None, True)
 
 
-@pytest.mark.req("P-24")
 def test_in_certification_each_pi_sees_the_own_results_alone(over):
     stage, (alpha, beta) = over
     release(stage, "certification")
@@ -111,7 +107,6 @@ def test_in_certification_each_pi_sees_the_own_results_alone(over):
         assert board.left_out == {}
 
 
-@pytest.mark.req("P-24")
 def test_a_pi_confirms_or_appeals_with_number_deadline_decision_and_reason(over):
     stage, (_, beta) = over
     campaign, ada, bea, eva = stage.season.campaign_id, stage.season.as_ada, stage.season.as_bea, stage.season.as_eva
@@ -136,7 +131,6 @@ def test_a_pi_confirms_or_appeals_with_number_deadline_decision_and_reason(over)
     assert states == {1: ("upheld", "it is wrong"), 2: ("refused", "it is not")}
 
 
-@pytest.mark.req("P-24")
 def test_a_release_lists_the_appeals_that_are_open_and_later_ones_come_too_late(over):
     stage, _ = over
     release(stage, "certification")
@@ -147,7 +141,6 @@ def test_a_release_lists_the_appeals_that_are_open_and_later_ones_come_too_late(
         stage.do(appeals.open_appeal, stage.season.as_bea, stage.season.campaign_id, "week", "and this")
 
 
-@pytest.mark.req("X-4")
 def test_a_release_takes_two_people_where_the_campaign_says_so(sqlite_office, clock, pack):
     stage = staged(sqlite_office, clock, pack, two_people=("release", "void"))
     clock.set("2018-04-03 12:00")
@@ -176,7 +169,6 @@ def test_a_release_takes_two_people_where_the_campaign_says_so(sqlite_office, cl
         stage.do(standings.disqualify, eva, run, reason="it was copied")
 
 
-@pytest.mark.req("P-31")
 def test_a_run_without_the_description_its_track_requires_is_held_back_until_it_has_one(sqlite_office, clock, pack):
     track = '[[tracks]]\nid = "open"\ntitle = "Open"\nrequired = ["text", "data"]\n'
     stage = staged(sqlite_office, clock, pack, more=track)
@@ -201,7 +193,6 @@ def test_a_run_without_the_description_its_track_requires_is_held_back_until_it_
     assert board.left_out == {"description incomplete": 1}
 
 
-@pytest.mark.req("P-9")
 def test_score_receipts_are_made_when_results_are_released_and_not_before(over):
     stage, (alpha, beta) = over
     assert due.sign(stage.office) == 0
@@ -214,7 +205,6 @@ def test_score_receipts_are_made_when_results_are_released_and_not_before(over):
     assert {one.submission_id for one in made} == {alpha, beta}
 
 
-@pytest.mark.req("P-9")
 def test_looking_for_receipts_touches_only_what_has_none(both):
     stage = both
     for label in ("one", "two", "three"):
@@ -236,7 +226,6 @@ def test_looking_for_receipts_touches_only_what_has_none(both):
     assert (due.sign(stage.office), due.sign(stage.office)) == (1, 0)
 
 
-@pytest.mark.req("M78")
 def test_a_comparison_that_failed_is_asked_for_again_on_another_day_or_by_an_organiser(over):
     stage, _ = over
     certify(stage)
@@ -270,7 +259,6 @@ def test_plans_of_opened_windows_are_frozen_by_the_duty(over):
         assert {one.window for one in plans.freezes(session, stage.season.campaign_id)} == {"dev", "week"}
 
 
-@pytest.mark.req("X-16")
 def test_where_the_plan_fixes_moments_a_release_takes_effect_and_is_told_at_the_next_of_them(
     sqlite_office, clock, pack
 ):

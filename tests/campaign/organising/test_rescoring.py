@@ -41,7 +41,6 @@ def previewed(stage, other_key):
     return stage, batch.id, runs
 
 
-@pytest.mark.req("P-7")
 def test_a_preview_shows_what_changes_and_changes_nothing(previewed):
     stage, batch_id, (perfect, silent) = previewed
     with stage.office.reading() as session:
@@ -54,7 +53,6 @@ def test_a_preview_shows_what_changes_and_changes_nothing(previewed):
     assert seen_value(stage, perfect) == 1.0
 
 
-@pytest.mark.req("P-7")
 def test_applying_adopts_the_new_results_tells_the_teams_and_keeps_the_old_ones(previewed):
     stage, batch_id, (perfect, _) = previewed
     stage.do(rescoring.apply, stage.season.as_eva, batch_id)
@@ -72,7 +70,6 @@ def test_applying_adopts_the_new_results_tells_the_teams_and_keeps_the_old_ones(
         stage.do(rescoring.apply, stage.season.as_eva, batch_id)
 
 
-@pytest.mark.req("P-7")
 def test_cancelling_leaves_everything_as_it_was(previewed):
     stage, batch_id, (perfect, _) = previewed
     stage.do(rescoring.cancel, stage.season.as_eva, batch_id)
@@ -101,7 +98,6 @@ def test_submissions_that_came_meanwhile_are_taken_in_before_it_is_applied(previ
     assert stage.do(rescoring.apply, stage.season.as_eva, batch_id).state == "applied"
 
 
-@pytest.mark.req("P-7")
 def test_a_batch_that_another_one_overtook_is_computed_anew_before_it_is_applied(previewed, pack):
     stage, batch_id, (perfect, _) = previewed
     third = stage.add_reference("DEV", pack.key, reason="the first was right")
@@ -120,7 +116,6 @@ def test_a_batch_that_another_one_overtook_is_computed_anew_before_it_is_applied
     assert seen_value(stage, perfect) < 1.0
 
 
-@pytest.mark.req("P-7", "P-28")
 def test_a_batch_whose_settings_changed_meanwhile_is_computed_anew_before_it_is_applied(previewed):
     stage, batch_id, _ = previewed
     text = small_campaign_text().replace('kind = "development"', 'kind = "development"\nsettings = { beta = 40.0 }')
@@ -129,7 +124,6 @@ def test_a_batch_whose_settings_changed_meanwhile_is_computed_anew_before_it_is_
         stage.do(rescoring.apply, stage.season.as_eva, batch_id)
 
 
-@pytest.mark.req("P-7")
 def test_a_batch_of_a_version_that_was_superseded_meanwhile_brings_it_not_back(previewed):
     stage, batch_id, (perfect, _) = previewed
     with stage.office.reading() as session:
@@ -141,7 +135,6 @@ def test_a_batch_of_a_version_that_was_superseded_meanwhile_brings_it_not_back(p
         stage.do(rescoring.apply, stage.season.as_eva, again.id)
 
 
-@pytest.mark.req("M80")
 def test_scoring_again_with_the_same_truth_gives_the_same_key_and_the_same_bytes(stage):
     run = stage.submit("alpha", "perfect")
     with stage.office.reading() as session:
@@ -159,7 +152,6 @@ def test_scoring_again_with_the_same_truth_gives_the_same_key_and_the_same_bytes
         assert len(history(session, run)) == 1
 
 
-@pytest.mark.req("X-4")
 def test_replacing_a_reference_takes_two_people_where_the_campaign_says_so(previewed):
     stage, batch_id, (perfect, _) = previewed
     text = small_campaign_text(two_people=("reference",))

@@ -82,7 +82,6 @@ def get(office, there, campaign, file, person="ada", team="alpha", key=False):
         return hand_out(session, office, actor, viewer, there.campaign_id, campaign, file.id)
 
 
-@pytest.mark.req("M89", case="good")
 def test_a_pack_lies_encrypted_everywhere_until_its_key_is_out(sqlite_office, there, campaign, file, clock):
     assert file.encrypted
     assert file.name == "docs.tgz.sealed"
@@ -95,7 +94,6 @@ def test_a_pack_lies_encrypted_everywhere_until_its_key_is_out(sqlite_office, th
     assert b"".join(unseal(io.BytesIO(content), Lock.from_file(key.key.encode()))) == CONTENT
 
 
-@pytest.mark.req("M89", case="bad")
 @pytest.mark.parametrize("early", [timedelta(microseconds=1), timedelta(seconds=1), timedelta(days=60)], ids=str)
 def test_no_function_gives_the_key_before_its_minute(sqlite_office, there, campaign, file, clock, early):
     sign(sqlite_office, there)
@@ -114,7 +112,6 @@ def test_no_function_gives_the_key_before_its_minute(sqlite_office, there, campa
             hand_out_key(session, sqlite_office, viewer, there.campaign_id, campaign, "EVAL2")
 
 
-@pytest.mark.req("M89", case="good")
 @pytest.mark.parametrize("late", [timedelta(0), timedelta(microseconds=1)], ids=str)
 def test_the_key_is_out_from_its_minute_on_and_the_log_says_so_once(sqlite_office, there, campaign, file, clock, late):
     sign(sqlite_office, there)
@@ -125,7 +122,6 @@ def test_the_key_is_out_from_its_minute_on_and_the_log_says_so_once(sqlite_offic
         assert note_published(session, sqlite_office, there.campaign_id, campaign) == ()
 
 
-@pytest.mark.req("M89")
 def test_the_minute_is_the_campaigns_own_where_a_season_is_rehearsed(sqlite_office, there, campaign, file, clock):
     clock.set(MINUTE + timedelta(days=1))
     with sqlite_office.writing() as session:
@@ -134,7 +130,6 @@ def test_the_minute_is_the_campaigns_own_where_a_season_is_rehearsed(sqlite_offi
         assert published_keys(session, sqlite_office, there.campaign_id, campaign) == ()
 
 
-@pytest.mark.req("P-26", case="good")
 def test_a_member_of_a_team_that_signed_gets_the_file_and_it_is_written_down(sqlite_office, there, campaign, file):
     sign(sqlite_office, there)
     handed = get(sqlite_office, there, campaign, file, "alan")
@@ -145,7 +140,6 @@ def test_a_member_of_a_team_that_signed_gets_the_file_and_it_is_written_down(sql
         assert session.scalars(select(Event.actor).where(Event.kind == "pack.downloaded")).all() == [there.alan]
 
 
-@pytest.mark.req("P-26", case="bad")
 @pytest.mark.parametrize(
     "changes",
     [
@@ -166,7 +160,6 @@ def test_without_the_executed_agreement_nobody_of_the_team_gets_anything(sqlite_
         assert not downloads(session, there.campaign_id)
 
 
-@pytest.mark.req("M82", case="bad")
 def test_without_accepted_rules_the_person_gets_nothing(sqlite_office, there, campaign, file):
     sign(sqlite_office, there)
     with sqlite_office.writing() as session:
@@ -177,7 +170,6 @@ def test_without_accepted_rules_the_person_gets_nothing(sqlite_office, there, ca
     assert get(sqlite_office, there, campaign, file, "ada")
 
 
-@pytest.mark.req("P-26", case="bad")
 @pytest.mark.parametrize("team", [None])
 def test_to_people_without_a_team_a_pack_does_not_exist(sqlite_office, there, campaign, file, team):
     with pytest.raises(RefusedError) as refusal:
@@ -185,7 +177,6 @@ def test_to_people_without_a_team_a_pack_does_not_exist(sqlite_office, there, ca
     assert refusal.value.status == 404
 
 
-@pytest.mark.req("M89", case="bad")
 def test_before_its_release_a_pack_does_not_exist_for_teams(sqlite_office, there, campaign, file, clock):
     sign(sqlite_office, there)
     clock.set("2018-01-01 04:59:59")
@@ -209,7 +200,6 @@ def test_a_file_that_was_handed_out_cannot_be_exchanged(sqlite_office, there, ca
         add_file(session, sqlite_office, there.as_eva, there.campaign_id, pack, tmp_path / "docs.tgz")
 
 
-@pytest.mark.req("M82")
 def test_the_listing_shows_usage_size_and_digest(sqlite_office, there, campaign, file):
     with sqlite_office.reading() as session:
         (listed,) = list_files(session, there.campaign_id, campaign)

@@ -37,7 +37,6 @@ def adjudicator(bench, name):
     return bench.actor(name)
 
 
-@pytest.mark.req("M88")
 def test_a_case_is_decided_once_with_who_when_and_why(both):
     panel = disputed(both)
     ruth = adjudicator(both, "ruth")
@@ -62,7 +61,6 @@ def test_a_case_is_decided_once_with_who_when_and_why(both):
     assert all(step.at is not None for step in seen.history)
 
 
-@pytest.mark.req("X-4")
 def test_judgements_stand_side_by_side_without_names_or_systems(bench):
     panel = disputed(bench)
     seen = bench.ask(adjudicating.case, queue(bench, panel)[0].id)
@@ -74,7 +72,6 @@ def test_judgements_stand_side_by_side_without_names_or_systems(bench):
         assert hidden not in repr(seen)
 
 
-@pytest.mark.req("X-4")
 def test_nobody_decides_on_own_judgements_or_without_the_role(bench):
     panel = disputed(bench)
     case = queue(bench, panel)[0]

@@ -44,7 +44,6 @@ def sent_out(bench, **options):
     return panel, bench.do(batches.export_batch, bench.season.as_eva, panel)
 
 
-@pytest.mark.req("X-18")
 def test_results_of_a_batch_become_judgements_once_and_workers_stay_hidden(both):
     panel, exported = sent_out(both)
     assert (exported.rows, exported.assignments) == (3, 2)
@@ -70,7 +69,6 @@ def test_results_of_a_batch_become_judgements_once_and_workers_stay_hidden(both)
     assert {line.group for line in progress.judges} == {"crowd"}
 
 
-@pytest.mark.req("X-18")
 def test_the_file_as_it_came_is_kept_encrypted(bench):
     _, exported = sent_out(bench)
     raw = results(exported, ("WORKER-ONE",))
@@ -81,7 +79,6 @@ def test_the_file_as_it_came_is_kept_encrypted(bench):
     assert bench.do(batches.raw_results, bench.season.as_eva, exported.batch_id) == [raw]
 
 
-@pytest.mark.req("X-18")
 @pytest.mark.parametrize(
     "change",
     [

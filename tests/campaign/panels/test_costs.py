@@ -25,7 +25,6 @@ def counted(engine):
         event.remove(engine, "before_cursor_execute", note)
 
 
-@pytest.mark.req("R-2")
 @pytest.mark.parametrize(("judges", "items"), [(2, 4), (6, 30)], ids=["small", "larger"])
 def test_looking_at_the_desk_and_answering_take_few_statements_on_any_panel(bench, judges, items):
     names = [f"judge{number}" for number in range(judges)]

@@ -1,6 +1,5 @@
 """Judging by another scheme than a panel was opened under stands in the report of the season, as any deviation."""
 
-import pytest
 from tests.campaign.panels.conftest import pairs, verdict_scheme
 
 from basanite.campaign.keeping.season_report import season_report
@@ -16,7 +15,6 @@ def deviations(bench, who):
     return section.figures[0], found.data["deviations"]
 
 
-@pytest.mark.req("P-28")
 def test_a_changed_scheme_stands_among_the_deviations_of_the_report(bench):
     panel = bench.panel(verdict_scheme(per_item=3), pairs(2), ["jo", "kim"])
     with bench.office.reading() as session:

@@ -49,8 +49,6 @@ def marked(bench, name="key"):
     return panel
 
 
-@pytest.mark.req("M88")
-@pytest.mark.req("S-18")
 def test_a_key_is_double_marked_adjudicated_and_versioned(bench):
     panel, eva = marked(bench), bench.season.as_eva
     ended = bench.ask(ending.files, panel)
@@ -75,7 +73,6 @@ def test_a_key_is_double_marked_adjudicated_and_versioned(bench):
     assert not references.agrees(row.commitment, bench.office.vault.secret("reference", row.id).hex(), forged)
 
 
-@pytest.mark.req("S-18")
 def test_the_digest_is_of_all_judgements_whatever_their_order(bench):
     first = bench.ask(ending.files, marked(bench, "one")).digest
     assert first.startswith("sha256:")

@@ -27,7 +27,6 @@ def planned(bench, panel, judge, state="planned"):
         return set(session.scalars(mine))
 
 
-@pytest.mark.req("P-22")
 def test_consent_comes_before_the_first_item_and_a_changed_text_asks_again(bench):
     panel = bench.panel(verdict_scheme(), pairs(2), ["jo", "kim"])
     jo = bench.actor("jo")
@@ -51,7 +50,6 @@ def test_consent_comes_before_the_first_item_and_a_changed_text_asks_again(bench
     assert kept[0].digest != "" != kept[1].digest
 
 
-@pytest.mark.req("P-22")
 def test_withdrawal_stops_work_settles_it_and_gives_the_rest_to_others(bench):
     panel = bench.panel(verdict_scheme(per_item=2), pairs(6), ["jo", "kim", "lu"])
     jo = bench.begin(panel, "jo")
@@ -70,7 +68,6 @@ def test_withdrawal_stops_work_settles_it_and_gives_the_rest_to_others(bench):
         bench.do(working.answer, jo, panel, bench.desk(panel, "kim").assignment or "x", YES, key="late")
 
 
-@pytest.mark.req("P-22")
 def test_after_coming_back_a_judge_consents_anew(bench):
     panel = bench.panel(verdict_scheme(), pairs(4), ["jo", "kim"])
     jo = bench.begin(panel, "jo")
@@ -83,8 +80,6 @@ def test_after_coming_back_a_judge_consents_anew(bench):
     assert (found.stage, found.done) == ("item", 1)
 
 
-@pytest.mark.req("P-22")
-@pytest.mark.req("X-4")
 def test_items_of_a_team_with_a_conflict_go_to_somebody_else(bench):
     alpha, beta = bench.season.alpha, bench.season.beta
     items = [*pairs(4, team=alpha), *pairs(4, start=10, team=beta)]
@@ -106,7 +101,6 @@ def test_items_in_a_language_a_judge_does_not_know_go_to_others(bench):
     assert bench.ask(joining.declared_by, panel, bench.person("jo")).languages == ("sw",)
 
 
-@pytest.mark.req("X-4")
 def test_members_of_teams_do_not_judge_and_judges_join_no_team(bench):
     panel = bench.panel(verdict_scheme(), pairs(2), opened=False)
     with pytest.raises(RefusedError, match="in a team of the campaign"):
@@ -156,8 +150,6 @@ def test_judges_are_told_once_that_there_is_something_to_judge(bench):
     assert sorted(row.person_id for row in sent) == sorted([bench.person("jo"), bench.person("kim")])
 
 
-@pytest.mark.req("P-21")
-@pytest.mark.req("P-22")
 def test_what_a_judge_declared_and_is_owed_is_forgotten_with_the_person(both):
     panel = both.panel(verdict_scheme(), pairs(3), ["jo", "kim"])
     jo = both.begin(panel, "jo", languages=["Tagalog"], conflicts=["Beta"])

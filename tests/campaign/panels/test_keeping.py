@@ -1,6 +1,5 @@
 """Panels in exports and backups: what was said goes along, rights and people do not."""
 
-import pytest
 from sqlalchemy import select
 from tests.campaign.panels.conftest import pairs, verdict_scheme
 
@@ -13,8 +12,6 @@ from basanite.campaign.store.tables import Assignment, Judgement, Panel, PanelCo
 from basanite.testing import SetClock, small_office
 
 
-@pytest.mark.req("P-21")
-@pytest.mark.req("X-15")
 def test_an_exported_panel_says_the_same_elsewhere_and_gives_nobody_a_seat(bench, tmp_path):
     panel = bench.panel(verdict_scheme(), pairs(3), ["jo", "kim"])
     for judge, verdict in (("jo", "R"), ("kim", "N")):

@@ -27,7 +27,6 @@ def rated(bench, judges, stars):
     return panel
 
 
-@pytest.mark.req("R-5")
 def test_agreement_and_bias_are_those_of_the_metrics(bench):
     dice = np.random.default_rng(5)
     stars = dice.integers(1, 6, (17, 3))
@@ -49,7 +48,6 @@ def test_agreement_and_bias_are_those_of_the_metrics(bench):
     assert found.heat.shared[0][1] == 17
 
 
-@pytest.mark.req("S-20")
 def test_unanimous_judgements_have_no_alpha_and_the_reason_is_said(bench):
     panel = rated(bench, ["jo:novice", "kim:novice"], [[4, 4]] * 3)
     (agreement,) = bench.ask(looking.progress, panel).agreement
@@ -83,8 +81,6 @@ def test_hidden_checks_are_counted_for_each_judge_and_reject_nobody(bench):
         assert {one.role for one in said(session, panel)} == {"real"}
 
 
-@pytest.mark.req("M49")
-@pytest.mark.req("X-9")
 def test_flags_reach_the_organiser_with_the_facts_of_the_item(bench):
     panel = bench.panel(verdict_scheme(), pairs(1, system="alpha-run"), ["jo", "kim"])
     bench.begin(panel, "jo")

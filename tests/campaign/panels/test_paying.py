@@ -14,7 +14,6 @@ from basanite.campaign.people.persons import change_personal
 YES = {"verdict": "R"}
 
 
-@pytest.mark.req("P-22")
 def test_a_statement_has_items_hours_pay_rate_and_a_warning_below_the_floor(bench):
     panel = bench.panel(verdict_scheme(), pairs(4), ["jo", "kim"])
     jo = bench.begin(panel, "jo")
@@ -31,8 +30,6 @@ def test_a_statement_has_items_hours_pay_rate_and_a_warning_below_the_floor(benc
     assert (theirs.items, theirs.pay, theirs.rate, theirs.below_floor, theirs.missing) == (2, "1.00", 5.0, True, "1.40")
 
 
-@pytest.mark.req("P-22")
-@pytest.mark.req("X-14")
 def test_the_payroll_is_a_table_in_which_no_name_is_a_formula(bench):
     panel = bench.panel(verdict_scheme(), pairs(2), ["jo", "kim"])
     jo = bench.begin(panel, "jo")

@@ -66,7 +66,6 @@ def pool_panel(bench):
     return made.id
 
 
-@pytest.mark.req("M95")
 @pytest.mark.parametrize("task", ["clir", "ranking"])
 def test_the_first_documents_of_a_run_are_read_alike_from_archives_and_trec_runs(task, tmp_path):
     wanted = firsts("Alpha", 4)
@@ -83,8 +82,6 @@ def test_the_first_documents_of_a_run_are_read_alike_from_archives_and_trec_runs
     assert first_documents(path, task, 1, findings) == {query: found[:1] for query, found in wanted.items()}
 
 
-@pytest.mark.req("M95")
-@pytest.mark.req("M52")
 def test_a_pool_of_submitted_runs_is_judged_blind_and_becomes_qrels(bench):
     runs = [submitted(bench, "Alpha"), submitted(bench, "Beta", kind="contrastive")]
     panel = pool_panel(bench)
@@ -114,7 +111,6 @@ def test_a_pool_of_submitted_runs_is_judged_blind_and_becomes_qrels(bench):
 
 
 @pytest.mark.store
-@pytest.mark.req("M95")
 def test_only_valid_runs_that_count_are_pooled_and_by_organisers_alone(both):
     panel = pool_panel(both)
     submitted(both, "Alpha", kind="contrastive")

@@ -33,7 +33,6 @@ def test_only_organisers_set_panels_up(bench):
         assert refusal.value.status == 403
 
 
-@pytest.mark.req("M52")
 def test_equal_items_are_judged_once_and_counted_for_all(both):
     panel = both.panel(verdict_scheme(), pairs(2, system="a"), opened=False)
     added = both.do(setting_up.add_items, both.season.as_eva, panel, [*pairs(2, system="b"), *pairs(1, start=9)])
@@ -47,7 +46,6 @@ def test_equal_items_are_judged_once_and_counted_for_all(both):
         both.do(setting_up.add_items, both.season.as_eva, panel, [pair(0, role="check", expected={"verdict": "R"})])
 
 
-@pytest.mark.req("P-28")
 def test_opening_freezes_the_scheme_and_a_later_one_is_a_deviation(bench):
     panel = bench.panel(verdict_scheme(), pairs(2), ["jo", "kim"], opened=False)
     eva, campaign = bench.season.as_eva, bench.season.campaign_id

@@ -69,8 +69,6 @@ def week(tmp_path_factory):
     office.close()
 
 
-@pytest.mark.req("X-9")
-@pytest.mark.req("M52")
 def test_judges_get_query_and_picture_under_ids_that_tell_nothing(week):
     with week.office.reading() as session:
         rows = items_of(session, week.week)
@@ -88,7 +86,6 @@ def test_judges_get_query_and_picture_under_ids_that_tell_nothing(week):
     assert not told & {row.source for row in pictures.values()}
 
 
-@pytest.mark.req("X-9")
 def test_pictures_are_encoded_anew_and_shown_to_nobody_else(week):
     with week.office.reading() as session:
         row = session.scalars(select(PanelImage)).first()
@@ -149,8 +146,6 @@ def _rescored(week, reference_id):
     week.do(rescoring.apply, week.season.as_eva, batch.id)
 
 
-@pytest.mark.req("M50")
-@pytest.mark.req("M51")
 def test_a_teams_words_come_along_without_script_and_in_a_box_of_their_own(tmp_path):
     words = {"component_1": "<b>look</b><script>alert(1)</script>", "component_2": 7, "other": "x"}
     files = summary(words=words)
@@ -190,7 +185,6 @@ def with_comment(picture):
     return held.getvalue() + b"<script>alert(1)</script>"
 
 
-@pytest.mark.req("X-9")
 def test_what_hides_beside_a_picture_stays_behind(tmp_path):
     hidden = with_comment(text_picture(["a", "summary"]))
     assert b"team Alpha" in hidden
@@ -204,7 +198,6 @@ def test_what_hides_beside_a_picture_stays_behind(tmp_path):
         assert new.convert("RGB").tobytes() == old.convert("RGB").tobytes()
 
 
-@pytest.mark.req("X-9", case="bad")
 @pytest.mark.parametrize(
     "image", [b"", b"GIF89a" + bytes(40), b"<svg/>", text_picture(["x"])[:200]], ids=["empty", "gif", "svg", "cut"]
 )

@@ -22,7 +22,6 @@ def count(office, table=Judgement):
         return session.scalar(select(func.count()).select_from(table))
 
 
-@pytest.mark.req("R-2")
 def test_a_round_goes_from_stars_to_ranks_to_criteria_and_ends_with_a_break(bench):
     panel = bench.panel(STARS, passages(20), ["jo:expert", "kim:novice"])
     jo = bench.begin(panel, "jo")
@@ -51,7 +50,6 @@ def test_novices_list_no_criteria(bench):
     assert bench.desk(panel, "kim").stage == "done"
 
 
-@pytest.mark.req("R-2")
 def test_an_answer_that_is_sent_again_is_stored_once(both):
     panel = both.panel(verdict_scheme(), pairs(3), ["jo", "kim"])
     jo = both.begin(panel, "jo")
@@ -69,7 +67,6 @@ def test_an_answer_that_is_sent_again_is_stored_once(both):
     assert count(both.office) == 1
 
 
-@pytest.mark.req("R-2")
 def test_of_many_answers_at_the_same_moment_one_is_stored(both):
     panel = both.panel(verdict_scheme(per_item=1), pairs(4), ["jo"])
     jo = both.begin(panel, "jo")
@@ -90,7 +87,6 @@ def test_of_many_answers_at_the_same_moment_one_is_stored(both):
     assert both.desk(panel, "jo").stage == "done"
 
 
-@pytest.mark.req("R-2")
 def test_the_last_answer_can_be_corrected_until_its_round_ends(bench):
     panel = bench.panel(STARS, passages(3), ["kim:novice"])
     kim = bench.begin(panel, "kim")
@@ -109,7 +105,6 @@ def test_the_last_answer_can_be_corrected_until_its_round_ends(bench):
         assert sorted(one.answers["rating"] for one in said(session, panel)) == [2, 4, 5]
 
 
-@pytest.mark.req("R-2")
 def test_after_ranking_nobody_goes_back_to_stars(bench):
     panel = bench.panel(STARS, passages(2), ["kim:novice"])
     kim = bench.begin(panel, "kim")
@@ -127,8 +122,6 @@ def test_after_ranking_nobody_goes_back_to_stars(bench):
         bench.do(working.correct, kim, panel, last, {"rating": 1}, key="late")
 
 
-@pytest.mark.req("M52")
-@pytest.mark.req("X-4")
 def test_a_judge_sees_one_item_and_nothing_else(bench):
     facts = {"system": "alpha-run-7", "team": "Alpha", "document": "secret-document"}
     panel = bench.panel(verdict_scheme(), pairs(4, **facts), ["jo", "kim"])
@@ -141,7 +134,6 @@ def test_a_judge_sees_one_item_and_nothing_else(bench):
     assert len([block for block in bench.desk(panel, "jo").blocks if block.kind == "query"]) == 1
 
 
-@pytest.mark.req("X-4")
 def test_only_the_item_on_the_desk_can_be_answered_and_nobody_elses(bench):
     panel = bench.panel(verdict_scheme(), pairs(4), ["jo", "kim"])
     jo, kim = bench.begin(panel, "jo"), bench.begin(panel, "kim")
@@ -210,7 +202,6 @@ def test_training_comes_first_and_tells_what_would_have_been_right(bench):
     assert (bench.desk(panel, "jo").stage, bench.desk(panel, "jo").done) == ("item", 0)
 
 
-@pytest.mark.req("X-9")
 def test_hidden_checks_look_like_real_items(bench):
     checks = [pair(50 + at, role="check", expected={"verdict": "N"}) for at in range(4)]
     panel = bench.panel(verdict_scheme(checks=0.5, per_item=1), [*pairs(4), *checks], ["jo"])

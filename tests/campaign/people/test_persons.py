@@ -57,7 +57,6 @@ def whole_database(office):
     return b"".join(path.read_bytes() for path in sorted(data.glob("basanite.sqlite*")))
 
 
-@pytest.mark.req("P-21")
 def test_a_person_is_found_by_address_however_it_is_written_and_twice_is_refused(both_towns):
     town = both_towns
     carl = town.person("Carl")
@@ -70,7 +69,6 @@ def test_a_person_is_found_by_address_however_it_is_written_and_twice_is_refused
     assert refusal.value.status == 409
 
 
-@pytest.mark.req("X-14")
 @pytest.mark.parametrize(
     ("name", "mail"),
     [
@@ -100,7 +98,6 @@ def test_personal_data_can_be_corrected_but_not_to_anothers_address(town):
         town.act(change_personal, carl, carl.id, mail="ada@people.example")
 
 
-@pytest.mark.req("P-21")
 def test_planted_names_and_addresses_are_nowhere_in_the_database_the_events_or_the_files(town):
     planted(town)
     send_due(town.office)
@@ -114,13 +111,11 @@ def test_planted_names_and_addresses_are_nowhere_in_the_database_the_events_or_t
         assert word.lower().encode() not in raw.lower()
 
 
-@pytest.mark.req("P-21")
 def test_the_same_search_finds_what_is_not_sealed(town):
     town.act(ask_question, town.small.as_ada, town.campaign, f"Is {NAME} here?")
     assert NAME.encode() in whole_database(town.office)
 
 
-@pytest.mark.req("P-21")
 def test_an_export_holds_what_belongs_to_the_person_and_no_secret(both_towns):
     town = both_towns
     actor = planted(town)
@@ -135,7 +130,6 @@ def test_an_export_holds_what_belongs_to_the_person_and_no_secret(both_towns):
     assert not any(hidden & set(row) for rows in given["rows"].values() for row in rows)
 
 
-@pytest.mark.req("P-21")
 def test_an_export_is_for_the_person_and_administrators_alone(town):
     actor = planted(town)
     for stranger in (town.small.as_ada, town.small.as_eva):
@@ -146,7 +140,6 @@ def test_an_export_is_for_the_person_and_administrators_alone(town):
     assert town.act(export_person, COMMAND, actor.id)["person"] == actor.id
 
 
-@pytest.mark.req("P-21")
 def test_an_erased_person_is_forgotten_and_the_log_still_holds(both_towns):
     town = both_towns
     actor = planted(town)
@@ -171,7 +164,6 @@ def test_an_erased_person_is_forgotten_and_the_log_still_holds(both_towns):
 
 
 @pytest.mark.sqlite("its file is put back")
-@pytest.mark.req("P-21")
 def test_a_restored_older_backup_cannot_be_read_for_an_erased_person(town, tmp_path):
     actor = planted(town)
     shutil.copytree(town.office.settings.data, tmp_path / "kept", ignore=shutil.ignore_patterns("vault"))
@@ -192,7 +184,6 @@ def test_a_restored_older_backup_cannot_be_read_for_an_erased_person(town, tmp_p
         assert list(events.broken(session)) == []
 
 
-@pytest.mark.req("P-21")
 def test_a_key_that_outlived_an_erasure_is_destroyed_later(town):
     actor = planted(town)
     town.act(erase_person, actor, actor.id)
@@ -211,7 +202,6 @@ def test_a_vault_that_is_not_there_yet_erases_nobody(town):
         assert personal(session, town.office, actor.id).name == NAME
 
 
-@pytest.mark.req("P-21")
 def test_an_erasure_that_is_rolled_back_destroys_nothing(town):
     actor = planted(town)
 
@@ -226,14 +216,12 @@ def test_an_erasure_that_is_rolled_back_destroys_nothing(town):
         assert personal(session, town.office, actor.id).name == NAME
 
 
-@pytest.mark.req("P-21")
 def test_a_pi_of_others_hands_over_before_being_erased(town):
     with pytest.raises(RefusedError, match="hand the team over"):
         town.act(erase_person, town.small.as_ada, town.small.ada)
     town.act(erase_person, COMMAND, town.small.bea)
 
 
-@pytest.mark.req("P-21")
 def test_a_signed_copy_is_forgotten_with_its_signatory(town):
     from basanite.campaign.people.terms.agreements import signed_copy
 
@@ -244,7 +232,6 @@ def test_a_signed_copy_is_forgotten_with_its_signatory(town):
     assert town.act(signed_copy, COMMAND, row.id) is None
 
 
-@pytest.mark.req("P-21")
 def test_what_has_had_its_time_is_forgotten_and_the_rest_stays(both_towns, clock):
     town = both_towns
     actor = planted(town)
@@ -260,7 +247,6 @@ def test_what_has_had_its_time_is_forgotten_and_the_rest_stays(both_towns, clock
     assert list((town.office.settings.data / "outbox").glob("*.eml")) == []
 
 
-@pytest.mark.req("P-21")
 def test_accounts_that_nobody_used_are_erased_if_the_settings_say_so(town, clock):
     idle = town.person("Idle")
     judge = town.person("Judge")
@@ -274,7 +260,6 @@ def test_accounts_that_nobody_used_are_erased_if_the_settings_say_so(town, clock
         assert session.get(Person, judge.id).erased is None
 
 
-@pytest.mark.req("X-7")
 def test_addresses_shared_by_two_teams_are_shown_to_organisers_as_digests(town):
     for person, address in (
         (town.small.ada, "192.0.2.7"),

@@ -80,7 +80,6 @@ def test_a_role_that_was_taken_away_is_gone_and_can_be_given_again(town):
     assert town.ask(holders, town.campaign, ["judge"]) == (carl.id,)
 
 
-@pytest.mark.req("X-4", case="bad")
 @pytest.mark.parametrize("role", EXCLUDING)
 def test_who_takes_part_or_asks_to_cannot_judge(town, role):
     asking = town.person("Carl")
@@ -91,7 +90,6 @@ def test_who_takes_part_or_asks_to_cannot_judge(town, role):
         assert refusal.value.problems[0].rule == "X-4"
 
 
-@pytest.mark.req("X-4", case="bad")
 @pytest.mark.parametrize("role", EXCLUDING)
 def test_who_judges_gets_into_no_team_by_any_door(town, role):
     carl = town.person("Carl")
@@ -110,7 +108,6 @@ def test_who_judges_gets_into_no_team_by_any_door(town, role):
         assert refusal.value.problems[0].rule == "X-4"
 
 
-@pytest.mark.req("X-4", case="bad")
 def test_an_invitation_taken_up_after_a_role_was_given_is_refused(town):
     carl = town.person("Carl")
     town.act(invite, town.small.as_ada, town.small.alpha, mail="carl@example.org")
@@ -121,7 +118,6 @@ def test_an_invitation_taken_up_after_a_role_was_given_is_refused(town):
         town.act(accept_invitation, carl, link_secret(town.office.vault, number))
 
 
-@pytest.mark.req("X-4", case="bad")
 def test_a_request_approved_after_a_role_was_given_by_a_back_door_is_refused(town):
     from basanite.campaign.store.tables import Grant
 
@@ -134,7 +130,6 @@ def test_a_request_approved_after_a_role_was_given_by_a_back_door_is_refused(tow
         town.act(decide_join, town.small.as_ada, asked.id, accept=True)
 
 
-@pytest.mark.req("X-4", case="good")
 def test_an_exception_takes_two_organisers_and_a_reason_and_is_logged(town):
     alan, otto = town.small.as_alan, Actor(town.small.otto)
     with pytest.raises(RefusedError, match="reason"):
@@ -154,7 +149,6 @@ def test_an_exception_takes_two_organisers_and_a_reason_and_is_logged(town):
         assert logged["exception.seconded"].actor == otto.id
 
 
-@pytest.mark.req("X-4", case="bad")
 def test_an_exception_that_ended_excepts_nobody(town):
     row = town.act(ask_exception, town.small.as_eva, town.campaign, town.small.alan, reason="the only speaker")
     town.act(second_exception, Actor(town.small.otto), row.id)
@@ -164,7 +158,6 @@ def test_an_exception_that_ended_excepts_nobody(town):
     assert len(town.ask(exceptions, town.campaign)) == 1
 
 
-@pytest.mark.req("X-4")
 def test_where_the_campaign_says_so_a_role_takes_two_people(two_people_town):
     town = two_people_town
     carl, eva, otto = town.person("Carl"), town.small.as_eva, town.small.otto
@@ -190,7 +183,6 @@ def test_the_first_two_organisers_are_made_at_the_machine_and_no_third(sqlite_of
         assert set(organisers(session, campaign)) == set(people[:2])
 
 
-@pytest.mark.req("X-4")
 def test_a_role_and_a_place_given_at_the_same_moment_are_not_both_given(both_towns):
     town = both_towns
     people = [town.person(f"Carl{number}") for number in range(6)]
@@ -209,7 +201,6 @@ def test_a_role_and_a_place_given_at_the_same_moment_are_not_both_given(both_tow
             assert role.result() + place.result() == 1
 
 
-@pytest.mark.req("X-4")
 def test_rows_that_came_from_elsewhere_are_looked_through_for_conflicts(town):
     from basanite.campaign.people.duty import conflicts
     from basanite.campaign.store.tables import Grant, Membership

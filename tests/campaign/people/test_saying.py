@@ -24,7 +24,6 @@ def receivers(town, template):
         return sorted(row.person_id for row in session.scalars(select(Message).where(Message.template == template)))
 
 
-@pytest.mark.req("P-34")
 def test_an_announcement_is_mailed_and_counts_as_unread_until_read(both_towns):
     town = both_towns
     row = town.act(announce, town.small.as_eva, town.campaign, title="Hello", text="We begin.", audience="pis")
@@ -40,7 +39,6 @@ def test_an_announcement_is_mailed_and_counts_as_unread_until_read(both_towns):
     assert refusal.value.status == 404
 
 
-@pytest.mark.req("P-34")
 def test_only_organisers_announce_and_with_words(town):
     with pytest.raises(RefusedError):
         town.act(announce, town.small.as_ada, town.campaign, title="Hello", text="We begin.")
@@ -49,7 +47,6 @@ def test_only_organisers_announce_and_with_words(town):
     assert len(refusal.value.problems) == 3
 
 
-@pytest.mark.req("P-34")
 def test_a_question_is_public_once_answered_and_does_not_say_who_asked(town):
     row = town.act(ask_question, town.small.as_ada, town.campaign, "May we use a dictionary?")
     bea, ada = seen_by(town, town.small.bea), seen_by(town, town.small.ada)
@@ -65,7 +62,6 @@ def test_a_question_is_public_once_answered_and_does_not_say_who_asked(town):
         assert all(town.small.ada not in str(mail.data) for mail in mails)
 
 
-@pytest.mark.req("P-34")
 def test_an_answer_for_the_asker_alone_stays_private(town):
     row = town.act(ask_question, town.small.as_ada, town.campaign, "Did you get our copy?")
     town.act(answer_question, town.small.as_eva, row.id, "Yes.", shown=False)
@@ -76,7 +72,6 @@ def test_an_answer_for_the_asker_alone_stays_private(town):
 TO_ROLE = "The week begins.\n\nThe campaign:\nhttp://127.0.0.1:8000/campaigns/small"
 
 
-@pytest.mark.req("P-34")
 def test_a_mail_to_a_role_is_previewed_and_goes_out_once_as_previewed(town):
     words = {"audience": "teams", "title": "Reminder", "text": "The week begins."}
     seen = town.act(preview, town.small.as_eva, town.campaign, **words)
@@ -92,7 +87,6 @@ def test_a_mail_to_a_role_is_previewed_and_goes_out_once_as_previewed(town):
         town.act(preview, town.small.as_ada, town.campaign, **words)
 
 
-@pytest.mark.req("P-34")
 def test_audiences_follow_role_and_status(town):
     carl = town.person("Carl")
     town.act(ask_to_join, carl, town.small.alpha)
@@ -104,7 +98,6 @@ def test_audiences_follow_role_and_status(town):
     assert found["everybody"] == found["teams"] | found["evaluation"]
 
 
-@pytest.mark.req("X-10")
 def test_webhooks_are_set_by_organisers_with_a_secret_shown_once(town):
     options = {"url": "https://example.org/hook", "kinds": ["results_released"]}
     with pytest.raises(RefusedError):
@@ -117,7 +110,6 @@ def test_webhooks_are_set_by_organisers_with_a_secret_shown_once(town):
     assert town.ask(webhooks, town.small.as_eva, town.campaign) == ()
 
 
-@pytest.mark.req("X-10")
 @pytest.mark.parametrize(
     "url",
     [
@@ -139,7 +131,6 @@ def test_a_webhook_at_an_odd_address_is_refused(town, url):
     assert refusal.value.problems[0].rule == "X-10"
 
 
-@pytest.mark.req("X-10")
 def test_a_webhook_asks_for_kinds_that_carry_an_id(town):
     for kinds in ([], ["reset"], ["unheard of"]):
         with pytest.raises(RefusedError):

@@ -44,7 +44,6 @@ def leading(town, name="Carla", team="Gamma"):
     return carla, town.act(create_team, carla, town.campaign, name=team, site="Graz").id
 
 
-@pytest.mark.req("M61", case="good")
 def test_a_team_is_asked_for_granted_made_and_joined_with_a_mail_at_each_step(both_towns):
     town = both_towns
     carla, team = leading(town)
@@ -61,7 +60,6 @@ def test_a_team_is_asked_for_granted_made_and_joined_with_a_mail_at_each_step(bo
     assert told(town, "join_approved") == {carl.id, town.small.alan}
 
 
-@pytest.mark.req("M61", case="bad")
 def test_without_leave_no_team_and_without_approval_no_place(town):
     carla = town.person("Carla")
     with pytest.raises(RefusedError, match="leave of an organiser"):
@@ -102,7 +100,6 @@ def test_leave_to_make_a_team_is_used_up(town):
         town.act(create_team, carla, town.campaign, name="Delta")
 
 
-@pytest.mark.req("X-7")
 def test_one_person_is_in_one_team_of_a_campaign(both_towns):
     town = both_towns
     carl = town.person("Carl")
@@ -118,7 +115,6 @@ def test_one_person_is_in_one_team_of_a_campaign(both_towns):
         assert refusal.value.problems[0].rule == "X-7"
 
 
-@pytest.mark.req("X-7")
 def test_who_took_a_request_back_may_ask_elsewhere(town):
     carl = town.person("Carl")
     town.act(ask_to_join, carl, town.small.alpha)
@@ -128,7 +124,6 @@ def test_who_took_a_request_back_may_ask_elsewhere(town):
     assert town.ask(waiting, town.small.alpha) == ()
 
 
-@pytest.mark.req("X-11")
 def test_an_invitation_works_once_for_the_account_it_was_made_for(town):
     carl, other = town.person("Carl"), town.person("Other")
     town.act(invite, town.small.as_ada, town.small.alpha, mail="CARL@example.org ")
@@ -148,7 +143,6 @@ def mailed_secret(town, template):
         return link_secret(town.office.vault, message.data["link"])
 
 
-@pytest.mark.req("X-11")
 def test_links_are_short_lived_and_their_secrets_are_not_in_the_database(town, clock):
     carl = town.person("Carl")
     made = town.act(links.make_link, "reset", person_id=carl.id)
@@ -160,7 +154,6 @@ def test_links_are_short_lived_and_their_secrets_are_not_in_the_database(town, c
         town.act(links.use_link, made.secret, "reset", person_id=carl.id)
 
 
-@pytest.mark.req("X-11")
 def test_a_newer_link_ends_the_older_and_a_purpose_is_not_another(town):
     carl = town.person("Carl")
     old = town.act(links.make_link, "reset", person_id=carl.id)
@@ -182,7 +175,6 @@ def test_the_mail_to_the_pi_leads_to_the_page_that_decides(town):
     assert "/campaigns/small/team#waiting" in mail.replace("=\n", "")
 
 
-@pytest.mark.req("P-34")
 def test_a_pi_hands_over_and_then_may_leave(town):
     ada, alan, alpha = town.small.as_ada, town.small.as_alan, town.small.alpha
     town.act(allow_naming, ada, alpha, agrees=True)
@@ -201,7 +193,6 @@ def test_a_pi_hands_over_and_then_may_leave(town):
         assert session.get(Team, alpha).state == "left"
 
 
-@pytest.mark.req("P-34")
 def test_a_pi_removes_a_member_and_a_member_removes_nobody(town):
     with pytest.raises(RefusedError):
         town.act(leave, town.small.as_alan, town.small.alpha, person_id=town.small.ada)
@@ -211,7 +202,6 @@ def test_a_pi_removes_a_member_and_a_member_removes_nobody(town):
     assert town.ask(viewer, town.campaign, town.small.alan).team is None
 
 
-@pytest.mark.req("P-34")
 def test_merged_teams_are_one_and_nobody_is_lost(both_towns):
     town = both_towns
     with pytest.raises(RefusedError):
@@ -230,7 +220,6 @@ def test_merged_teams_are_one_and_nobody_is_lost(both_towns):
         town.act(ask_to_join, town.person("Carl"), town.small.beta)
 
 
-@pytest.mark.req("P-34")
 def test_a_team_is_split_by_organisers_alone(town):
     with pytest.raises(RefusedError):
         town.act(split, town.small.as_ada, town.small.alpha, name="Aleph", pi=town.small.alan)
@@ -242,7 +231,6 @@ def test_a_team_is_split_by_organisers_alone(town):
     assert [member.person for member in town.ask(members, town.small.alpha)] == [town.small.ada]
 
 
-@pytest.mark.req("P-25")
 def test_only_the_pi_agrees_to_be_named_and_may_change_it(town):
     for actor in (town.small.as_eva, COMMAND, town.small.as_alan, Actor(town.small.bea)):
         with pytest.raises(RefusedError):
@@ -252,7 +240,6 @@ def test_only_the_pi_agrees_to_be_named_and_may_change_it(town):
     assert town.act(allow_naming, town.small.as_ada, town.small.alpha, agrees=False).named_consent is None
 
 
-@pytest.mark.req("P-25")
 def test_pseudonyms_are_random_and_tell_nothing_of_name_or_order(town):
     _, team = leading(town)
     _, other = leading(town, "Dora", "Delta")
@@ -263,7 +250,6 @@ def test_pseudonyms_are_random_and_tell_nothing_of_name_or_order(town):
         assert (first.code, second.code) == ("Gamma", "Delta")
 
 
-@pytest.mark.req("X-14")
 @pytest.mark.parametrize(
     "name", ["Αlpha", "ALPHA", "A1pha", "Al pha", "Bèta", "B3ta", "Al\u202epha", "a" * 99, "!!", ""]
 )
@@ -273,7 +259,6 @@ def test_a_name_that_looks_like_anothers_or_mixes_scripts_is_refused(town, name)
     assert refusal.value.problems[0].rule in ("X-14", "M56")
 
 
-@pytest.mark.req("X-14")
 def test_a_name_in_another_script_needs_a_team_id_of_its_own(town):
     carla = town.person("Carla")
     town.act(grant_team_maker, COMMAND, town.campaign, carla.id)

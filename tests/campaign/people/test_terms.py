@@ -58,8 +58,6 @@ def new_version(town):
     town.change_plan(old.replace('version = "1"', 'version = "2"'))
 
 
-@pytest.mark.req("M82")
-@pytest.mark.req("M77", case="good")
 def test_rules_are_accepted_per_person_and_version(both_towns):
     town = both_towns
     carl = town.person("Carl")
@@ -71,7 +69,6 @@ def test_rules_are_accepted_per_person_and_version(both_towns):
     assert [rules.version for rules in town.ask(unaccepted, town.campaign, carl.id)] == ["2"]
 
 
-@pytest.mark.req("M77", case="bad")
 def test_a_version_that_is_not_in_force_cannot_be_accepted_and_without_acceptance_nothing_opens(town):
     carl = town.person("Carl")
     for rules, version in (("usage", "0"), ("other", "1")):
@@ -83,7 +80,6 @@ def test_a_version_that_is_not_in_force_cannot_be_accepted_and_without_acceptanc
     assert opened(town, carl, "DEV")
 
 
-@pytest.mark.req("M82")
 def test_the_usage_rules_of_a_pack_are_data(town):
     with town.office.reading() as session:
         packs = {pack.id: pack for pack in in_force(session, town.campaign).campaign.packs}
@@ -92,7 +88,6 @@ def test_the_usage_rules_of_a_pack_are_data(town):
     assert any("harvested" in sentence for sentence in obligations())
 
 
-@pytest.mark.req("P-26")
 def test_a_pack_is_open_only_to_members_of_teams_with_the_executed_version(both_towns):
     town = both_towns
     ada, alan, bea = town.small.as_ada, town.small.as_alan, town.small.as_bea
@@ -110,7 +105,6 @@ def test_a_pack_is_open_only_to_members_of_teams_with_the_executed_version(both_
     assert not opened(town, ada)
 
 
-@pytest.mark.req("P-26")
 def test_only_the_pi_signs_and_only_organisers_counter_sign_once(town):
     for actor in (town.small.as_alan, town.small.as_bea):
         with pytest.raises(RefusedError):
@@ -129,7 +123,6 @@ def test_only_the_pi_signs_and_only_organisers_counter_sign_once(town):
     assert state(town, town.small.alpha) == "refused"
 
 
-@pytest.mark.req("P-26")
 def test_an_agreement_ends_and_a_certificate_of_deletion_is_asked_for_tracked_and_given(town, clock):
     row = town.act(sign, town.small.as_ada, town.small.alpha, "data", copy=COPY)
     town.act(counter_sign, town.small.as_eva, row.id)
@@ -170,7 +163,6 @@ def declared(town, actor, **more):
     return town.act(declare, actor, town.small.alpha, **options)
 
 
-@pytest.mark.req("M93")
 def test_harvested_data_are_due_when_the_window_closes_and_bought_data_at_once(both_towns, clock):
     town = both_towns
     harvested = declared(town, town.small.as_alan)
@@ -188,7 +180,6 @@ def test_harvested_data_are_due_when_the_window_closes_and_bought_data_at_once(b
     assert len(town.ask(resources, town.campaign, clock(), team_id=town.small.alpha)) == 4
 
 
-@pytest.mark.req("M93")
 def test_a_window_that_closes_later_moves_what_is_due(town, clock):
     from basanite.campaign.organising.plans import extend_window
 
@@ -199,7 +190,6 @@ def test_a_window_that_closes_later_moves_what_is_due(town, clock):
     assert town.ask(overdue, town.campaign, clock()) == ()
 
 
-@pytest.mark.req("M93")
 @pytest.mark.parametrize(
     "wrong",
     [{"kind": "stolen"}, {"description": " "}, {"used_in": "never"}, {"used_in": ""}],

@@ -47,7 +47,6 @@ def over(stage):
     return stage
 
 
-@pytest.mark.req("M78")
 def test_primary_runs_alone_are_compared_with_groups_rank_ranges_and_intervals(over):
     release(over, "certification", "top")
     assert board(over, "bea").pending
@@ -74,7 +73,6 @@ def test_a_board_reads_ranks_alone_and_no_pairs_which_grow_with_the_square_of_th
     assert board(over, "bea").rows == before
 
 
-@pytest.mark.req("P-23")
 def test_who_is_left_out_is_counted_with_the_reason(over):
     release(over, "certification", "top")
     beta = board(over, EVALUATION).rows[1].submission_id
@@ -85,7 +83,6 @@ def test_who_is_left_out_is_counted_with_the_reason(over):
     assert shown.rows[0].ranks == (1, 1)
 
 
-@pytest.mark.req("P-23")
 def test_a_late_run_is_outside_ranks_until_it_is_admitted_with_a_reason(stage):
     with stage.office.writing() as session:
         text = plans.newest_version(session, stage.season.campaign_id).text
@@ -102,7 +99,6 @@ def test_a_late_run_is_outside_ranks_until_it_is_admitted_with_a_reason(stage):
     assert [(row.name, row.note) for row in after.rows] == [("Alpha", "late, admitted")]
 
 
-@pytest.mark.req("C46")
 def test_a_team_without_a_primary_is_not_compared_until_an_organiser_designates_one(stage):
     stage.clock.set("2018-04-03 12:00")
     run = stage.submit("alpha", "perfect", kind="contrastive")
@@ -114,7 +110,6 @@ def test_a_team_without_a_primary_is_not_compared_until_an_organiser_designates_
     assert [row.name for row in board(stage, "bea").rows] == ["Alpha"]
 
 
-@pytest.mark.req("P-25")
 @pytest.mark.parametrize(
     ("naming", "teams", "public"),
     [("named", ["Alpha", "Beta"], "pseudonym"), ("pseudonym", "pseudonym", "pseudonym"), ("own", ["Beta"], [])],
@@ -139,7 +134,6 @@ def test_names_on_boards_follow_the_window_and_in_public_the_pis_consent(
     assert outside == (sorted(pseudonyms.values()) if public == "pseudonym" else public)
 
 
-@pytest.mark.req("S-17")
 def test_a_board_prints_how_many_looks_each_team_had_on_its_data(stage):
     for label in ("one", "two"):
         stage.submit("alpha", "perfect", label=label, kind="contrastive")
@@ -150,7 +144,6 @@ def test_a_board_prints_how_many_looks_each_team_had_on_its_data(stage):
     assert {row.name: row.looks for row in board(stage, "ada", "dev").rows} == {"Alpha": 3, "Beta": 1}
 
 
-@pytest.mark.req("S-17", "P-13")
 def test_on_a_ladder_a_team_sees_one_number_that_moves_only_by_a_step(sqlite_office, clock, pack):
     stage = staged(sqlite_office, clock, pack)
     with stage.office.writing() as session:
@@ -172,7 +165,6 @@ def test_on_a_ladder_a_team_sees_one_number_that_moves_only_by_a_step(sqlite_off
     assert again.data["values"] == first.data["values"]
 
 
-@pytest.mark.req("P-23", "M78")
 def test_a_baseline_is_on_the_board_marked_and_outside_of_ranks_groups_and_tests(over):
     release(over, "certification", "top")
     better = board(over, EVALUATION).rows[1].submission_id
@@ -187,7 +179,6 @@ def test_a_baseline_is_on_the_board_marked_and_outside_of_ranks_groups_and_tests
     assert not shown.pending
 
 
-@pytest.mark.req("M20")
 def test_a_final_value_is_over_the_closed_queries_alone(sqlite_office, clock, pack, tmp_path):
     more = '[[querysets]]\nid = "QUERY2"\nreleased = "2018-03-01 00:00"\n'
     text = small_campaign_text(more=more).replace('released = "2017-11-20 00:00"\n\n[[windows]]', OPEN_ONE)

@@ -58,7 +58,6 @@ def secrets_of(stage, run):
     return {number for number in numbers if len(set(number)) > 3} | {*digests, result.key, result.digest}
 
 
-@pytest.mark.req("M68", "P-12", case="bad")
 def test_planted_secrets_occur_in_nothing_that_a_team_can_get_during_a_blind_week(blind):
     stage, run = blind
     text, secrets = everything_a_team_gets(stage, run), secrets_of(stage, run)
@@ -69,7 +68,6 @@ def test_planted_secrets_occur_in_nothing_that_a_team_can_get_during_a_blind_wee
     assert any(secret in everything for secret in secrets)  # the search would find what is there
 
 
-@pytest.mark.req("M72", case="bad")
 def test_no_document_and_no_verdict_on_one_is_shown_to_anybody_even_with_full_feedback(stage):
     run = stage.submit("alpha", "perfect")
     names = [line.split("\t")[0] for path in stage.pack.key.iterdir() for line in path.read_text().splitlines()]
@@ -81,7 +79,6 @@ def test_no_document_and_no_verdict_on_one_is_shown_to_anybody_even_with_full_fe
             assert [name for name in names if name in text] == []
 
 
-@pytest.mark.req("M68", case="good")
 def test_the_visible_sequence_is_the_same_for_a_perfect_and_a_silent_run(stage):
     stage.clock.set("2018-04-03 12:00")
     runs = {"ada": stage.submit("alpha", "perfect"), "bea": stage.submit("beta", "silent")}
@@ -96,7 +93,6 @@ def test_the_visible_sequence_is_the_same_for_a_perfect_and_a_silent_run(stage):
     assert sequences[0] == sequences[1]
 
 
-@pytest.mark.req("X-1")
 def test_the_seed_of_a_sealed_campaign_is_in_no_answer(stage):
     run = stage.submit("alpha", "perfect")
     secret = int.from_bytes(stage.office.vault.secret("seed", stage.season.campaign_id), "big")

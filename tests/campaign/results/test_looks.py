@@ -11,8 +11,6 @@ from basanite.campaign.organising import rescoring
 from basanite.campaign.store import looks
 from basanite.campaign.store.tables import Looks, Submission
 
-pytestmark = pytest.mark.req("S-17")
-
 
 @pytest.fixture
 def busy(stage):

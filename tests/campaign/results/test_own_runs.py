@@ -40,7 +40,6 @@ def two(stage, **more):
             (("perfect", "one"), ("silent", "two"))]  # fmt: skip
 
 
-@pytest.mark.req("P-18")
 def test_a_comparison_is_asked_for_computed_and_told_in_numbers_and_words(stage):
     runs = two(stage)
     assert compared(stage, "ada", runs).state == "open"
@@ -66,7 +65,6 @@ def test_one_that_never_came_may_be_asked_for_again_after_an_hour(stage):
     assert compared(stage, "ada", runs).state == "computing"
 
 
-@pytest.mark.req("S-17", "X-7")
 @pytest.mark.parametrize("words", ['kind = "development"\nladder = 2.0', 'kind = "development"\nfeedback = "limited"'])
 def test_limited_feedback_and_ladders_refuse(stage, words):
     text = small_campaign_text().replace('feedback = "full"\n', "" if "feedback" in words else 'feedback = "full"\n')
@@ -75,7 +73,6 @@ def test_limited_feedback_and_ladders_refuse(stage, words):
     assert refused(stage, two(stage))
 
 
-@pytest.mark.req("M68")
 def test_a_blind_week_refuses(stage):
     stage.clock.set("2018-04-04 12:00")
     assert refused(stage, two(stage, dataset="EVAL1"))
@@ -87,7 +84,6 @@ def refused(stage, runs):
     return compared(stage, "ada", runs).state == "refused"
 
 
-@pytest.mark.req("P-5")
 def test_runs_of_others_do_not_exist(stage):
     mine, theirs = two(stage)[0], stage.submit("beta", "perfect", "other")
     with pytest.raises(RefusedError) as refused:
@@ -97,7 +93,6 @@ def test_runs_of_others_do_not_exist(stage):
         ask(stage, "eva", [mine, theirs])
 
 
-@pytest.mark.req("X-7")
 def test_a_team_asks_for_a_few_comparisons_an_hour(stage, monkeypatch):
     monkeypatch.setattr(own_runs, "MOST_AN_HOUR", 1)
     runs = [*two(stage), stage.submit("alpha", "perfect", "three", "contrastive")]

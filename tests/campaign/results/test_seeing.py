@@ -31,7 +31,6 @@ def one(stage, who, submission):
         return seeing.submission(session, stage.office, looking(stage, who), submission)
 
 
-@pytest.mark.req("M69")
 def test_a_window_with_full_feedback_shows_the_own_team_values_intervals_and_breakdowns(stage):
     run = stage.submit("alpha", "perfect")
     seen = result(stage, "ada", run)
@@ -41,7 +40,6 @@ def test_a_window_with_full_feedback_shows_the_own_team_values_intervals_and_bre
     assert one(stage, "alan", run).state == "scored"
 
 
-@pytest.mark.req("M80")
 def test_every_result_carries_plan_beta_key_version_and_tool_version(stage):
     seen = result(stage, "ada", stage.submit()).provenance
     assert (seen.plan, seen.plan_version, seen.reference_version) == ("6.0.4", 1, 1)
@@ -58,7 +56,6 @@ def test_other_teams_and_visitors_do_not_learn_that_a_submission_exists(stage, w
     assert refusal.value.status == 404
 
 
-@pytest.mark.req("M80")
 def test_a_stored_result_is_made_again_from_the_stored_archive_byte_for_byte(stage):
     WRITTEN.clear()  # so that the result is one of this campaign, with its own seed
     run = stage.submit("alpha", "perfect")
@@ -71,7 +68,6 @@ def test_a_stored_result_is_made_again_from_the_stored_archive_byte_for_byte(sta
     assert used.key(submission) == held.key
 
 
-@pytest.mark.req("M73")
 def test_breakdowns_are_by_genre_mode_kind_subtype_domain_words_and_tags_of_the_organiser(stage):
     seen = result(stage, "ada", stage.submit())
     assert set(seen.data["breakdowns"]) >= {"genre", "mode", "kind", "subtype", "domain", "words"}
@@ -79,7 +75,6 @@ def test_breakdowns_are_by_genre_mode_kind_subtype_domain_words_and_tags_of_the_
     assert {"value", "low", "high", "units"} <= set(cell)
 
 
-@pytest.mark.req("X-7")
 def test_limited_feedback_is_three_values_to_three_decimals_with_one_fixed_half_width(stage):
     with stage.office.writing() as session:
         text = plans.newest_version(session, stage.season.campaign_id).text
@@ -115,7 +110,6 @@ def titles(stage, who, submission):
 CURVES = ["Value over threshold", "Where the value is lost", "Misses against false alarms (DET)"]
 
 
-@pytest.mark.req("P-18", "M69")
 def test_curves_are_shown_with_full_feedback_on_an_open_set_to_the_own_team_alone(stage):
     run = stage.submit("alpha", "perfect")
     assert titles(stage, "ada", run) == CURVES
@@ -124,7 +118,6 @@ def test_curves_are_shown_with_full_feedback_on_an_open_set_to_the_own_team_alon
         titles(stage, "bea", run)
 
 
-@pytest.mark.req("M68", "M70", "M72")
 def test_curves_of_a_sealed_set_wait_for_the_release_of_details(stage):
     stage.clock.set("2018-04-04 12:00")
     run = stage.submit("alpha", "perfect", dataset="EVAL1")
@@ -136,7 +129,6 @@ def test_curves_of_a_sealed_set_wait_for_the_release_of_details(stage):
         assert bool(titles(stage, "ada", run)) == seen, level
 
 
-@pytest.mark.req("M68")
 def test_an_organiser_of_another_campaign_is_a_stranger_here(stage):
     run = stage.submit("alpha")
     foreign = Viewer("somebody", frozenset({"evaluation"}), campaign="another campaign")

@@ -46,7 +46,6 @@ def here(files, digests):
     return [bool(copies(files, digest)) for digest in digests]
 
 
-@pytest.mark.req("P-15")
 @pytest.mark.parametrize("lock", [None, Lock(b"k" * 32)], ids=["plain", "encrypted"])
 def test_the_copies_used_longest_ago_go_and_come_back_when_they_are_asked_for(machine, later, lock):
     files = machine(2 * LONG + 2000, lock=lock)
@@ -73,7 +72,6 @@ def test_what_was_used_of_late_is_kept_although_there_is_no_room(machine):
     assert all(here(files, digests))
 
 
-@pytest.mark.req("P-15")
 def test_what_the_store_does_not_have_is_no_copy_and_is_never_thrown_away(machine, tmp_path, later):
     only_here = Files(tmp_path / "one").put(b"from before there was a store").digest
     files = machine(1)
@@ -158,7 +156,6 @@ def test_the_folder_is_looked_through_now_and_then_and_by_one_process(machine, l
     assert other.copies.look_after(now=later + EVERY - 1) == 0
 
 
-@pytest.mark.req("P-15")
 def test_the_bound_is_a_setting(buckets, tmp_path):
     buckets.copies = 123
     office = Office.open(Settings(data=tmp_path, storage=buckets))

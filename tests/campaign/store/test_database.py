@@ -38,7 +38,6 @@ def postgres_office(tmp_path, server, template):
 
 
 @pytest.mark.store
-@pytest.mark.req("P-8")
 @pytest.mark.parametrize("limit", [*SERVER_LIMITS])
 def test_the_server_is_told_not_to_wait_for_ever(limit, postgres_office):
     """Over TCP the server tells what it holds us to; on a socket of the file system some limits mean nothing."""
@@ -60,7 +59,6 @@ def parameters(office):
 
 
 @pytest.mark.store
-@pytest.mark.req("P-8")
 def test_this_side_notices_too_when_nobody_is_there(postgres_office):
     said = parameters(postgres_office)
     watched = ("connect_timeout", "keepalives", "keepalives_idle", "keepalives_interval", "keepalives_count")
@@ -82,7 +80,6 @@ def test_what_the_address_says_about_patience_wins(postgres_office):
 
 
 @pytest.mark.store
-@pytest.mark.req("P-14")
 def test_a_backup_may_take_its_time_and_nobody_after_it(postgres_office):
     limit = text("SHOW idle_in_transaction_session_timeout")
     with snapshot(postgres_office) as connection:

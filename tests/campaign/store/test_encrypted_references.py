@@ -2,14 +2,11 @@
 
 import hashlib
 
-import pytest
-
 from basanite.campaign.jobs.running import Given, Order, carried_out
 from basanite.formats.archives.repair import write_archive
 from basanite.testing import small_office
 
 
-@pytest.mark.req("P-12")
 def test_a_child_scores_with_an_encrypted_reference(tmp_path, clock, pack):
     key = tmp_path / "key.tgz"
     write_archive(((path.name, path.read_bytes()) for path in sorted(pack.key.iterdir())), key)

@@ -24,7 +24,6 @@ def named(office, team):
         return session.get_one(Team, team).name
 
 
-@pytest.mark.req("P-15")
 def test_an_office_and_its_copy_lie_elsewhere_and_change_apart(moved):
     with closing(small_office(moved / "one")) as office:
         small, stored = season(office), office.files.put(b"a run")

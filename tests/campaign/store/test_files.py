@@ -72,7 +72,6 @@ def test_only_a_digest_names_a_file(files, name):
         files.path(name)
 
 
-@pytest.mark.req("P-12")
 def test_encrypted_files_show_nothing_on_disk(tmp_path):
     files = Files(tmp_path / "sealed", Lock(b"k" * 32))
     digest = files.put(SECRET).digest

@@ -25,7 +25,6 @@ def locking_calls():
                 yield f"{path.relative_to(SOURCE)}:{node.lineno}", node
 
 
-@pytest.mark.req("P-15")
 def test_every_row_that_is_locked_is_read_again():
     """Without `populate_existing` the session gives what it read before it waited for the lock."""
     calls = dict(locking_calls())
@@ -39,7 +38,6 @@ def test_every_row_that_is_locked_is_read_again():
 
 
 @on_postgresql
-@pytest.mark.req("P-15")
 def test_what_was_decided_between_the_look_and_the_lock_is_seen(office, small):
     with office.writing() as session:
         wanted = {"campaign_id": small.campaign_id, "data": {"window": "week"}, "reason": "it is time"}
@@ -52,7 +50,6 @@ def test_what_was_decided_between_the_look_and_the_lock_is_seen(office, small):
             approvals.refuse(one, office, small.as_eva, asked)
 
 
-@pytest.mark.req("P-15")
 def test_who_only_reads_sees_one_moment_however_many_questions_it_asks(office, small):
     with office.reading() as reader:
         before = reader.scalar(select(Team.name).where(Team.id == small.alpha))

@@ -1,6 +1,5 @@
 """Sizes and seeds of more than 32 bits: SQLite keeps any number, PostgreSQL only what its column is wide enough for."""
 
-import pytest
 from sqlalchemy import BigInteger, select
 
 from basanite.campaign.store.tables import AnnotationProject, Base, PackFile
@@ -8,7 +7,6 @@ from basanite.campaign.store.tables import AnnotationProject, Base, PackFile
 WIDE = {"size", "offset", "seed"}
 
 
-@pytest.mark.req("P-15")
 def test_a_pack_of_many_gigabytes_and_the_largest_seed_are_kept(office, small):
     now, of = office.clock(), {"campaign_id": small.campaign_id, "digest": "0" * 64}
     project = AnnotationProject(**of, name="a", title="A", files={}, seed=2**32 - 1, made=now, by=small.eva)

@@ -25,7 +25,6 @@ def names(database):
     return set(inspect(database.engine).get_table_names()) - {"alembic_version"}
 
 
-@pytest.mark.req("P-14")
 def test_the_migrations_give_the_tables_of_the_program(empty):
     migrating.upgrade(empty)
     hint = "run `python -m basanite.campaign.store.migrations.snapshot`"

@@ -21,7 +21,6 @@ def machine(buckets, tmp_path):
 
 
 @LOCKS
-@pytest.mark.req("P-15")
 @pytest.mark.parametrize("content", [b"", b"a", BIG], ids=["empty", "short", "long"])
 def test_what_one_machine_keeps_another_finds(machine, tmp_path, content, lock):
     stored = machine("one", lock).put(content)
@@ -35,7 +34,6 @@ def test_what_one_machine_keeps_another_finds(machine, tmp_path, content, lock):
     assert (tmp_path / "lent").read_bytes() == content
 
 
-@pytest.mark.req("P-15")
 def test_what_is_only_a_copy_on_a_machine_may_be_lost(machine, tmp_path):
     stored = machine("one").put(BIG)
     for path in (tmp_path / "one").rglob("*"):
@@ -44,7 +42,6 @@ def test_what_is_only_a_copy_on_a_machine_may_be_lost(machine, tmp_path):
     assert machine("one").local(stored.digest).read_bytes() == BIG
 
 
-@pytest.mark.req("P-12")
 def test_what_is_encrypted_leaves_the_machine_encrypted(machine, buckets):
     digest = machine("one", Lock(b"k" * 32)).put(SECRET).digest
     bucket = Bucket(buckets.files, buckets)
@@ -74,7 +71,6 @@ def test_an_address_that_is_none_is_refused_with_how_to_write_it(address):
         Bucket(address, Storage())
 
 
-@pytest.mark.req("P-15")
 def test_what_was_sent_ahead_of_a_transaction_is_not_sent_again_in_it(machine, tmp_path, monkeypatch):
     (tmp_path / "run.tgz").write_bytes(BIG)
     files, stored = machine("one"), Stored(hashlib.sha256(BIG).hexdigest(), len(BIG))

@@ -53,7 +53,6 @@ def test_a_name_cannot_leave_the_vault(vault, name):
         vault.read("nonce", name)
 
 
-@pytest.mark.req("X-1")
 def test_a_keyed_digest_cannot_be_made_without_the_vault(vault, tmp_path):
     digest = vault.hmac("nonce", "r1", b"Y")
     assert digest == vault.hmac("nonce", "r1", b"Y")

@@ -30,7 +30,6 @@ def printed(path, text):
     return read_trec_eval(path, findings, losses), findings, losses
 
 
-@pytest.mark.req("P-32", case="good")
 @given(
     st.dictionaries(MEASURES, SHARE, min_size=1),
     st.dictionaries(QUERIES, st.dictionaries(MEASURES, SHARE, min_size=1), max_size=2),
@@ -50,7 +49,6 @@ def test_what_trec_eval_prints_comes_back_the_same_also_through_a_result_of_ours
     assert list(trec_eval_lines(again, losses)) == list(trec_eval_lines(reported, losses))
 
 
-@pytest.mark.req("P-32")
 def test_the_file_of_trec_eval_is_written_again_to_the_letter():
     findings, losses = Findings(), Losses("x")
     found = read_trec_eval(EXAMPLES / "trec_eval.txt", findings, losses)
@@ -59,7 +57,6 @@ def test_the_file_of_trec_eval_is_written_again_to_the_letter():
     assert found.figures.keys() >= {"map", "ndcg", "ndcg_10", "p_10", "rr", "bpref", "infap"}
 
 
-@pytest.mark.req("P-32", case="bad")
 def test_what_trec_eval_prints_that_is_no_number_is_told(tmp_path):
     found, findings, losses = printed(
         tmp_path / "a", "runid\tall\tx\nrelstring_x 1 2\nrelstring q1 '01-'\nmap all 0.5\n"
@@ -85,7 +82,6 @@ WRONG = {
 }
 
 
-@pytest.mark.req("P-32", case="bad")
 @pytest.mark.parametrize(("text", "line"), WRONG.values(), ids=WRONG)
 def test_what_trec_eval_did_not_print_is_a_problem_with_its_line(tmp_path, text, line):
     found, findings, _ = printed(tmp_path / "a", text)
@@ -146,7 +142,6 @@ def scored(path, text, **options):
     return read_sacrebleu(path, findings, losses, **options), findings, losses
 
 
-@pytest.mark.req("P-32", case="good")
 @given(scores())
 @QUICK
 def test_scores_of_sacrebleu_come_back_the_same_also_through_a_result_of_ours(tmp_path, reported):
@@ -160,7 +155,6 @@ def test_scores_of_sacrebleu_come_back_the_same_also_through_a_result_of_ours(tm
     assert same(again.figures, reported.figures)
 
 
-@pytest.mark.req("P-32")
 @pytest.mark.parametrize(("order", "name"), [(0, "chrF2"), (2, "chrF2++")])
 def test_what_sacrebleu_itself_prints_is_read_and_written_again_to_the_letter(tmp_path, order, name):
     from sacrebleu.metrics import BLEU, CHRF
@@ -179,7 +173,6 @@ def test_what_sacrebleu_itself_prints_is_read_and_written_again_to_the_letter(tm
     assert losses.found == {}
 
 
-@pytest.mark.req("P-32")
 def test_the_file_of_sacrebleu_is_written_again_to_the_letter(tmp_path):
     text = (EXAMPLES / "sacrebleu.json").read_text()
     found, _, losses = scored(tmp_path / "a.json", text)
@@ -193,7 +186,6 @@ TABLE = [
 ]
 
 
-@pytest.mark.req("P-32")
 def test_one_system_of_a_table_is_taken_and_what_the_table_lacks_is_told(tmp_path):
     found, _, losses = scored(tmp_path / "a.json", TABLE, system="B")
     assert (found.system, found.figures["bleu"].value) == ("B", pytest.approx(0.489))
@@ -226,7 +218,6 @@ UNREADABLE = {
 }
 
 
-@pytest.mark.req("P-32", case="bad")
 @pytest.mark.parametrize("text", UNREADABLE.values(), ids=UNREADABLE)
 def test_what_sacrebleu_did_not_print_is_a_problem(tmp_path, text):
     found, findings, _ = scored(tmp_path / "a.json", text)
@@ -234,7 +225,6 @@ def test_what_sacrebleu_did_not_print_is_a_problem(tmp_path, text):
     assert [problem.where for problem in findings.problems] == ["submission"]
 
 
-@pytest.mark.req("P-32", case="bad")
 def test_entries_and_values_that_have_no_place_are_told(tmp_path):
     entry = GOOD | {"mood": "x", "verbose_score": "odd", "name": "chrF3"}
     _, _, losses = scored(tmp_path / "a.json", entry)
@@ -253,7 +243,6 @@ def test_entries_and_values_that_have_no_place_are_told(tmp_path):
     ]
 
 
-@pytest.mark.req("P-32", case="bad")
 def test_a_result_of_another_task_is_refused(tmp_path):
     reported = Reported("sacreBLEU", "translation", "bleu", {"bleu": Figure(0.5)})
     (tmp_path / "r.json").write_text(json_output.dumps(result_object(reported)))

@@ -70,7 +70,6 @@ def jsonl(path, records):
     return path
 
 
-@pytest.mark.req("P-32", case="good")
 @given(stm_files())
 @QUICK
 def test_segments_come_back_the_same_from_stm_and_through_records(tmp_path, text):
@@ -84,7 +83,6 @@ def test_segments_come_back_the_same_from_stm_and_through_records(tmp_path, text
     assert left.found == {}
 
 
-@pytest.mark.req("P-32", case="good")
 @given(TRANSCRIPT)
 @QUICK
 def test_readings_are_spelled_as_they_are_read(text):
@@ -107,7 +105,6 @@ def heard(words):
     return sorted((one.recording, one.channel, one.start, one.duration, one.word, str(one.confidence)) for one in words)
 
 
-@pytest.mark.req("P-32", case="good")
 @given(st.lists(HEARD, max_size=6))
 @QUICK
 def test_words_come_back_the_same_from_ctm_and_through_records(tmp_path, words):
@@ -122,7 +119,6 @@ def test_words_come_back_the_same_from_ctm_and_through_records(tmp_path, words):
     assert (findings.problems, losses.found) == ([], {})
 
 
-@pytest.mark.req("P-32")
 def test_the_examples_come_back_word_by_word(tmp_path):
     findings, losses = Findings(), Losses("x")
     items = read_stm(SPEECH / "reference.stm", PLACE, findings)
@@ -134,7 +130,6 @@ def test_the_examples_come_back_word_by_word(tmp_path):
     assert losses.found == {}
 
 
-@pytest.mark.req("P-32", case="bad")
 def test_what_a_record_or_a_line_cannot_keep_is_told(tmp_path):
     items, losses = read(tmp_path / "a.stm", "r A s 0 1 so (uh) yes\n"), Losses("x")
     (record,) = stm_records(items, losses)
@@ -152,7 +147,6 @@ def test_what_a_record_or_a_line_cannot_keep_is_told(tmp_path):
 PLAIN = {"id": "1", "recording": "r", "channel": "A", "speaker": "s", "start": 0, "end": 2}
 
 
-@pytest.mark.req("P-32", case="bad")
 @pytest.mark.parametrize(
     ("record", "told", "line"),
     [
@@ -197,7 +191,6 @@ WRONG = {
 }
 
 
-@pytest.mark.req("P-32", case="bad")
 @pytest.mark.parametrize("change", WRONG.values(), ids=WRONG)
 def test_records_that_are_no_segments_are_problems_with_their_lines(tmp_path, change):
     findings = Findings()
@@ -207,7 +200,6 @@ def test_records_that_are_no_segments_are_problems_with_their_lines(tmp_path, ch
     assert [(problem.rule, problem.line) for problem in findings.problems] == [("P-32", 2)]
 
 
-@pytest.mark.req("P-32", case="bad")
 @pytest.mark.parametrize(
     "words", [[1], [[0, 1]], [[0, "x", "a"]], [[-1, 1, "a"]], [[0, 1, 7]], [[0, 1, "a", "high"]]], ids=str
 )

@@ -76,7 +76,6 @@ def saved(tmp_path, files):
     return {system_of(tmp_path / name): tmp_path / name for name in files if name.startswith("systems/")}
 
 
-@pytest.mark.req("P-32", case="good")
 @given(data_sets())
 @QUICK
 def test_a_test_set_written_as_xml_comes_back_the_same(tmp_path, data_set):
@@ -87,7 +86,6 @@ def test_a_test_set_written_as_xml_comes_back_the_same(tmp_path, data_set):
     assert (found.id, without_language(found)) == (data_set.id, without_language(data_set))
 
 
-@pytest.mark.req("P-32", case="good")
 @given(data_sets())
 @QUICK
 def test_a_test_set_written_as_files_of_ours_comes_back_the_same(tmp_path_factory, data_set):
@@ -101,7 +99,6 @@ def test_a_test_set_written_as_files_of_ours_comes_back_the_same(tmp_path_factor
     assert found == data_set
 
 
-@pytest.mark.req("P-32")
 def test_the_example_reads_as_another_parser_reads_it():
     findings = Findings()
     found = read_wmt(EXAMPLE, findings)
@@ -145,7 +142,6 @@ LEFT = {
 }
 
 
-@pytest.mark.req("P-32", case="bad")
 @pytest.mark.parametrize(("place", "text", "told"), LEFT.values(), ids=LEFT)
 def test_what_a_file_says_beyond_our_model_is_told(tmp_path, place, text, told):
     parts = ["", "", "", "", "", ""]
@@ -200,7 +196,6 @@ WRONG = {
 }
 
 
-@pytest.mark.req("P-32", "X-8", case="bad")
 @pytest.mark.parametrize(("text", "rule", "words"), WRONG.values(), ids=WRONG)
 def test_what_cannot_be_used_is_a_problem_with_its_line(tmp_path, text, rule, words):
     path, findings = tmp_path / "x.xml", Findings()
@@ -211,7 +206,6 @@ def test_what_cannot_be_used_is_a_problem_with_its_line(tmp_path, text, rule, wo
     assert problem.fix
 
 
-@pytest.mark.req("X-8", case="bad")
 def test_a_document_type_in_another_encoding_is_found(tmp_path):
     path, findings = tmp_path / "x.xml", Findings()
     path.write_bytes(
@@ -221,7 +215,6 @@ def test_a_document_type_in_another_encoding_is_found(tmp_path):
     assert [problem.rule for problem in findings.problems] == ["X-8"]
 
 
-@pytest.mark.req("X-8", case="bad")
 def test_the_number_of_elements_is_bounded(tmp_path, monkeypatch):
     monkeypatch.setattr(safe_xml, "MOST_ELEMENTS", 10)
     path, findings = tmp_path / "x.xml", Findings()
@@ -230,7 +223,6 @@ def test_the_number_of_elements_is_bounded(tmp_path, monkeypatch):
     assert [problem.message for problem in findings.problems] == ["more than 10 elements"]
 
 
-@pytest.mark.req("P-32", case="bad")
 def test_characters_that_xml_cannot_hold_are_replaced_and_told(tmp_path):
     data_set = DataSet("t", (Document("d", (("1",),), {"1": "a\x01b\ufffe"}),))
     path, losses = as_xml(tmp_path, data_set)
@@ -238,7 +230,6 @@ def test_characters_that_xml_cannot_hold_are_replaced_and_told(tmp_path):
     assert list(losses.found) == ["a character that XML cannot hold; U+FFFD stands in its place"]
 
 
-@pytest.mark.req("P-32", case="bad")
 @pytest.mark.parametrize(
     ("names", "words"),
     [(("a", "A"), "differ in case alone"), (("x" * 90,), "too long for a file")],
@@ -251,7 +242,6 @@ def test_systems_that_would_share_a_file_are_a_problem(names, words):
     assert [words in problem.message for problem in findings.problems] == [True]
 
 
-@pytest.mark.req("P-32", case="bad")
 def test_segments_whose_names_fall_together_are_a_problem():
     both = (Document("a:b", (("c",),), {"c": "x"}), Document("a", (("b:c",),), {"b:c": "y"}))
     findings = Findings()
@@ -277,7 +267,6 @@ def test_plain_files_of_ours_become_a_test_set_and_further_columns_are_told(tmp_
     assert [problem.message for problem in findings.problems] == ["not kept: the column 'mood' of s.jsonl"]
 
 
-@pytest.mark.req("P-32", case="bad")
 def test_translations_of_what_the_source_does_not_have_are_a_problem(tmp_path):
     (tmp_path / "s.jsonl").write_text('{"id": "1", "text": "a"}\n')
     (tmp_path / "x.jsonl").write_text('{"id": "1", "text": "a"}\n{"id": "7", "text": "a"}\n')

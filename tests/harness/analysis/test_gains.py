@@ -12,7 +12,6 @@ from basanite.harness.analysis.precision import precision_of
 from basanite.metrics.retrieval.average_precision import AP, AP11, Confidences, rows
 
 
-@pytest.mark.req("S-7", "A22")
 @pytest.mark.parametrize("seed", range(6))
 def test_precision_under_weights_is_that_of_the_metric_in_every_draw(seed):
     rng = np.random.default_rng(seed)
@@ -31,7 +30,6 @@ def test_precision_without_positives_is_undefined_in_every_draw():
     assert np.isnan(few).tolist() == [True, False]
 
 
-@pytest.mark.req("A22")
 def test_the_plain_average_precision_is_that_of_scikit_learn(tmp_path):
     result = folder(tmp_path)
     comparer = Comparer(result, "video", draws=100, metric="map")
@@ -40,7 +38,6 @@ def test_the_plain_average_precision_is_that_of_scikit_learn(tmp_path):
         assert comparer.values("6a")[fold, 1] == pytest.approx(wanted)
 
 
-@pytest.mark.req("S-7")
 def test_the_gain_in_ratings_has_the_error_of_its_variance_components(tmp_path):
     result = folder(tmp_path, metric="mrmse")
     gain = Comparer(result, "video", draws=200).gain("6a", "3a")
@@ -58,7 +55,6 @@ def test_the_gain_in_ratings_has_the_error_of_its_variance_components(tmp_path):
     assert gain.drawn[0] < gain.value < gain.drawn[1]
 
 
-@pytest.mark.req("H-23")
 @pytest.mark.parametrize("metric", ["map11", "mrmse"])
 def test_a_gain_is_positive_where_the_first_does_better_whatever_the_metric(metric, tmp_path):
     comparer = Comparer(folder(tmp_path, metric=metric), "video", draws=200)
@@ -68,7 +64,6 @@ def test_a_gain_is_positive_where_the_first_does_better_whatever_the_metric(metr
     assert (better > 0) is (metric == "map11")
 
 
-@pytest.mark.req("S-7", "S-10")
 @pytest.mark.parametrize("metric", ["map11", "mrmse"])
 def test_rows_of_one_restaurant_vary_together(metric, tmp_path):
     plain = folder(tmp_path / "plain", metric=metric, rows=400)
@@ -79,7 +74,6 @@ def test_rows_of_one_restaurant_vary_together(metric, tmp_path):
     assert Comparer(grouped, "video", draws=500).value("4a").error > 1.3 * alone
 
 
-@pytest.mark.req("S-8")
 @pytest.mark.parametrize("metric", ["map11", "mrmse"])
 def test_with_three_seeds_the_seed_is_a_third_factor(metric, tmp_path):
     result = folder(tmp_path, metric=metric, replications=4, noise_of_seeds=0.4)

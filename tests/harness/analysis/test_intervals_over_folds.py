@@ -18,7 +18,6 @@ def block(cells):
     return Block(cells, np.arange(cells.shape[1]))
 
 
-@pytest.mark.req("S-7")
 def test_the_variance_is_that_of_the_two_way_table():
     cells = drawn(np.random.default_rng(1))
     folds, rows = cells.shape
@@ -34,7 +33,6 @@ def test_the_variance_is_that_of_the_two_way_table():
     assert found.variance == pytest.approx(s_fold / folds + s_row / rows - s_int / (folds * rows))
 
 
-@pytest.mark.req("S-7")
 def test_the_variance_is_never_below_either_part():
     cells = np.tile(np.array([[1.0], [-1.0]] * 5), (1, 40))  # nothing but folds
     found = components([block(cells)], shared_folds=True)
@@ -42,7 +40,6 @@ def test_the_variance_is_never_below_either_part():
     assert found.variance == pytest.approx(found.fold)
 
 
-@pytest.mark.req("S-7")
 @pytest.mark.parametrize(("fold_sd", "row_sd"), [(0.0, 1.0), (0.3, 1.0), (0.3, 0.0)])
 def test_intervals_hold_the_truth_as_often_as_they_say(fold_sd, row_sd):
     held = 0
@@ -55,7 +52,6 @@ def test_intervals_hold_the_truth_as_often_as_they_say(fold_sd, row_sd):
     assert 0.925 <= held / 400 <= 0.985
 
 
-@pytest.mark.req("S-7")
 def test_a_t_over_folds_alone_would_find_differences_that_are_not_there():
     alarms = 0
     for seed in range(400):
@@ -64,7 +60,6 @@ def test_a_t_over_folds_alone_would_find_differences_that_are_not_there():
     assert alarms / 400 > 0.3  # which is why rows are in our variance
 
 
-@pytest.mark.req("S-7")
 def test_a_row_in_several_test_sets_moves_all_of_them_together():
     cells = drawn(np.random.default_rng(2), fold_sd=0.0, rest_sd=0.0)
     same = components([block(cells), block(cells)], shared_folds=False)
@@ -91,7 +86,6 @@ def sample(errors, rows=None):
     return Sample({"food": (rows, tuple(mean_square_root(fold) for fold in errors))})
 
 
-@pytest.mark.req("S-7")
 def test_the_crossed_bootstrap_has_the_spread_of_the_components():
     rng = np.random.default_rng(5)
     errors = 4 + drawn(rng, folds=8, rows=120, fold_sd=0.4, row_sd=0.8)
@@ -103,14 +97,12 @@ def test_the_crossed_bootstrap_has_the_spread_of_the_components():
     assert found.values.std() == pytest.approx(wanted.error, rel=0.15)
 
 
-@pytest.mark.req("S-7")
 def test_all_systems_are_drawn_alike_so_equal_ones_never_differ():
     errors = np.random.default_rng(6).exponential(size=(5, 40))
     found = crossed({"a": sample(errors), "b": sample(errors)}, rows=40, draws=200, seed=3)
     assert np.array_equal(found["a"].values, found["b"].values)
 
 
-@pytest.mark.req("S-7")
 def test_the_same_row_has_the_same_weight_for_every_target():
     errors = np.random.default_rng(7).exponential(size=(5, 40))
     values = tuple(mean_square_root(fold) for fold in errors)
@@ -120,7 +112,6 @@ def test_the_same_row_has_the_same_weight_for_every_target():
     assert np.allclose(found["one"].values, found["two"].values)
 
 
-@pytest.mark.req("S-7", "S-10")
 def test_rows_of_one_cluster_are_drawn_together():
     errors = np.repeat(np.random.default_rng(8).exponential(size=(5, 10)), 4, axis=1)
     clusters = np.repeat(np.arange(10), 4)
@@ -131,7 +122,6 @@ def test_rows_of_one_cluster_are_drawn_together():
     assert together > 1.3 * apart
 
 
-@pytest.mark.req("S-7")
 def test_a_target_without_positives_leaves_the_mean_of_that_draw_and_is_counted():
     def sometimes(weights):
         return np.where(weights[:, 0] > 0, 0.5, np.nan)

@@ -11,7 +11,6 @@ from basanite.harness.analysis.standing import all_values, averaged, bars_overla
 from basanite.harness.results import ResultFolder, write_scores
 
 
-@pytest.mark.req("H-22")
 def test_every_value_of_a_run_is_kept_by_fold_and_target(tmp_path):
     result = folder(tmp_path)
     found = run_values(result, "video")["6a"]
@@ -20,7 +19,6 @@ def test_every_value_of_a_run_is_kept_by_fold_and_target(tmp_path):
     assert {(k + 1, t): found.values[k, c] for k in range(5) for c, t in enumerate(found.targets)} == wanted
 
 
-@pytest.mark.req("H-22", "A3")
 def test_standard_errors_are_across_targets_for_a_fold_and_across_folds_for_the_mean(tmp_path):
     found = run_values(folder(tmp_path, targets=("run", "sit", "eat")), "video")["6a"]
     means = [sum(row) / 3 for row in found.values]
@@ -43,7 +41,6 @@ def test_undefined_values_leave_the_mean_and_are_counted(tmp_path):
     assert found.by_fold[0][0] == found.values[0, 1]
 
 
-@pytest.mark.req("H-22")
 @pytest.mark.parametrize("seed", range(4))
 def test_the_plans_view_is_a_paired_t_and_all_sign_flips(seed):
     rng = np.random.default_rng(seed)
@@ -63,7 +60,6 @@ def test_equal_runs_have_p_of_one_and_many_folds_no_sign_flips():
     assert np.isnan(fold_tests(rng.normal(size=20), rng.normal(size=20))[1])
 
 
-@pytest.mark.req("A3")
 def test_bars_meet_where_one_ends_where_the_other_begins():
     assert bars_overlap((1.0, 0.5), (2.0, 0.5))
     assert not bars_overlap((1.0, 0.4), (2.0, 0.5))

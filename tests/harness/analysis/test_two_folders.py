@@ -25,7 +25,6 @@ def changed(path, gap, run="6a"):
     return result
 
 
-@pytest.mark.req("H-27", "A44")
 def test_equal_folders_agree_and_a_run_beyond_the_tolerance_is_listed(tmp_path):
     one, two = folder(tmp_path / "one"), folder(tmp_path / "two")
     assert compare_folders(one, two).beyond == ()
@@ -36,7 +35,6 @@ def test_equal_folders_agree_and_a_run_beyond_the_tolerance_is_listed(tmp_path):
     assert compare_folders(one, two, tolerance=1e-5).beyond == ()
 
 
-@pytest.mark.req("S-16", "A44")
 def test_the_standard_error_over_folds_excuses_nothing(tmp_path):
     one, two = folder(tmp_path / "one"), folder(tmp_path / "two")
     changed(tmp_path / "two", 0.001)  # far below what folds vary by
@@ -44,7 +42,6 @@ def test_the_standard_error_over_folds_excuses_nothing(tmp_path):
     assert found.beyond[0].rule == "tolerance"
 
 
-@pytest.mark.req("S-16", "A44")
 def test_with_several_seeds_sites_may_differ_by_what_seeds_do(tmp_path):
     given = {"replications": 3, "noise_of_seeds": 0.3}
     one, two = folder(tmp_path / "one", **given), folder(tmp_path / "two", **given)
@@ -56,7 +53,6 @@ def test_with_several_seeds_sites_may_differ_by_what_seeds_do(tmp_path):
     assert [run.run for run in compare_folders(one, two).beyond] == ["6a"]
 
 
-@pytest.mark.req("H-27", "A44")
 def test_both_manifests_differences_are_listed_with_their_place(tmp_path):
     def edit(manifest):
         manifest["software"]["numpy"] = "1"
@@ -76,7 +72,6 @@ def test_runs_at_one_site_only_and_other_folds_are_told(tmp_path):
     assert {run.note for run in other.beyond} == {"other folds or targets"}
 
 
-@pytest.mark.req("H-27")
 def test_predictions_of_a_foreign_folder_are_never_unpickled(tmp_path):
     one, two = folder(tmp_path / "one"), folder(tmp_path / "two")
     path = tmp_path / "two" / "predictions" / "video" / "6a" / "run.npy"
@@ -96,7 +91,6 @@ def test_a_comparison_is_json_without_surprises(tmp_path):
     assert told["beyond"] == ["video/6b"]
 
 
-@pytest.mark.req("H-34")
 @pytest.mark.parametrize("metric", ["map11", "mrmse"])
 def test_progress_is_paired_where_rows_are_the_same(metric, tmp_path):
     before = folder(tmp_path / "before", metric=metric)
@@ -108,7 +102,6 @@ def test_progress_is_paired_where_rows_are_the_same(metric, tmp_path):
     assert all(one.paired for one in found.values())
 
 
-@pytest.mark.req("H-34")
 def test_progress_on_other_rows_is_that_of_two_independent_values(tmp_path):
     before, after = folder(tmp_path / "before"), folder(tmp_path / "after", seed=1, signal={(6, "a"): 6.0})
     found = progress(before, after, FEW)
@@ -120,7 +113,6 @@ def test_progress_on_other_rows_is_that_of_two_independent_values(tmp_path):
     assert same.gain.low < 0 < same.gain.high
 
 
-@pytest.mark.req("H-34")
 def test_what_only_one_evaluation_has_and_other_teams_are_told(tmp_path):
     before, after = folder(tmp_path / "before", gone=("6b",)), folder(tmp_path / "after", names={"b": "Gamma"})
     found = progress(before, after, FEW)

@@ -16,7 +16,6 @@ def one(*args, **more):
     return judged([contrast(*args, **more)])[0]
 
 
-@pytest.mark.req("S-2", "H-24", "A2")
 @pytest.mark.parametrize(
     ("gain", "margin", "finding", "state"),
     [
@@ -35,7 +34,6 @@ def test_comparable_needs_a_margin_and_a_bound_below_it(gain, margin, finding, s
     assert (found.finding, found.state) == (finding, state)
 
 
-@pytest.mark.req("H-24")
 @pytest.mark.parametrize(
     ("gain", "finding", "state"),
     [(0.05, "better", "supported"), (0.005, "inconclusive", "undecided"), (-0.05, "outperformed", "not supported")],
@@ -46,7 +44,6 @@ def test_superiority_is_shown_by_rejecting_that_there_is_none(gain, finding, sta
     assert found.p == pytest.approx(stats.t.sf(gain / 0.01, 20))
 
 
-@pytest.mark.req("S-2")
 def test_holm_goes_over_the_tests_that_make_claims_and_no_others():
     many = [contrast(0.018), contrast(0.019), contrast(0.2), contrast(0.0, "not inferior", None)]
     found = judged(many)
@@ -55,19 +52,16 @@ def test_holm_goes_over_the_tests_that_make_claims_and_no_others():
     assert judged(many[:1])[0].p_adjusted == found[0].p
 
 
-@pytest.mark.req("S-2")
 def test_equal_systems_are_not_called_comparable_when_the_error_is_large():
     assert one(0.0, "not inferior", 0.01, error=0.05).finding == "inconclusive"
 
 
-@pytest.mark.req("S-2")
 def test_the_smallest_detectable_gain_comes_from_the_error_alone():
     small, large = one(0.0), one(0.3)
     assert small.smallest_detectable == large.smallest_detectable
     assert small.smallest_detectable == pytest.approx((stats.t.ppf(0.95, 20) + stats.t.ppf(0.8, 20)) * 0.01)
 
 
-@pytest.mark.req("S-8")
 def test_with_fewer_than_three_seeds_a_verdict_is_for_one_trained_model():
     assert judged([contrast(0.05)])[0].note == ONE_MODEL
     assert judged([contrast(0.05)], replications=2)[0].note == ONE_MODEL

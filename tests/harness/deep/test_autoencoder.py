@@ -27,7 +27,6 @@ def training_of(rows, **settings):
     return LayerTraining(Training(units=6, **settings), fresh, torch.device("cpu"), seed=0)
 
 
-@pytest.mark.req("H-10")
 @pytest.mark.parametrize("loss", ["squared", "cross-entropy"])
 @pytest.mark.parametrize("activation", ["relu", "tanh", "sigmoid"])
 def test_gradients_are_the_slopes_of_the_loss(rows, loss, activation):
@@ -43,7 +42,6 @@ def test_gradients_are_the_slopes_of_the_loss(rows, loss, activation):
     assert torch.autograd.gradcheck(of, tuple(training.parts.values()))
 
 
-@pytest.mark.req("H-10")
 def test_restoring_gets_better_with_training(rows):
     training = training_of(rows, rate=0.01)
     block = torch.from_numpy((rows / rows.max()).astype(np.float32))
@@ -51,7 +49,6 @@ def test_restoring_gets_better_with_training(rows):
     assert np.mean(losses[-20:]) < 0.5 * np.mean(losses[:20])
 
 
-@pytest.mark.req("H-10")
 def test_there_are_three_layers_at_least_and_each_can_be_taken_out(rows):
     learner = SDA.make(QUICK, 1)
     learner.fit(rows)
@@ -61,7 +58,6 @@ def test_there_are_three_layers_at_least_and_each_can_be_taken_out(rows):
     assert [sorted(state) for state in learner.states()] == [["bias", "weights"]] * 3
 
 
-@pytest.mark.req("H-5")
 def test_the_one_layer_mode_is_the_first_layer_of_the_deep_one(rows):
     deep, shallow = SDA.make(QUICK, 1), SDA.make(QUICK, 1).shallow()
     deep.fit(rows)
@@ -96,7 +92,6 @@ def test_sparse_rows_are_the_same_rows(rows):
     assert np.array_equal(dense.transform(counts), sparse.transform(scipy.sparse.csr_array(counts)))
 
 
-@pytest.mark.req("A38")
 def test_without_training_the_weights_are_those_that_training_begins_with(rows):
     random, none = SDA.make({**QUICK, "trained": False}, 1), SDA.make({**QUICK, "epochs": 0}, 1)
     random.fit(rows)
@@ -127,7 +122,6 @@ class Interrupted:
         return self.rows[chosen]
 
 
-@pytest.mark.req("H-19")
 @pytest.mark.parametrize("after", [3, 7, 17, 29, 44])
 def test_an_interrupted_training_goes_on_and_ends_in_the_same_codes(rows, after):
     whole = SDA.make(QUICK, 1)

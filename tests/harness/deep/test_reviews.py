@@ -54,7 +54,6 @@ def made(tmp_path_factory):
         return result, extras(evaluation, result, asked, options=FEW)["reviews"]
 
 
-@pytest.mark.req("H-18", "H-10")
 def test_both_deep_systems_run_on_reviews_and_what_cannot_be_says_why(made):
     result, _ = made
     states = {run.run: (run.state, run.reason) for run in result.status()}
@@ -63,7 +62,6 @@ def test_both_deep_systems_run_on_reviews_and_what_cannot_be_says_why(made):
     assert len(states) == 10
 
 
-@pytest.mark.req("H-25", "H-36", "H-31")
 @pytest.mark.parametrize(("team", "units"), [("a", [12, 12, 12]), ("b", [8, 4, 2])])
 def test_layers_of_both_are_counted_scored_and_held_against_random_weights(made, team, units):
     result, found = made
@@ -77,14 +75,12 @@ def test_layers_of_both_are_counted_scored_and_held_against_random_weights(made,
     assert every["value"] == pytest.approx(analyse(result, FEW).tasks["reviews"].runs[f"6{team}"].estimate.value)
 
 
-@pytest.mark.req("A40")
 def test_units_are_tried_with_words_left_out_and_swapped_for_synonyms(made):
     told = made[1]["learners"]["a"]
     assert "words left out" in told["transformation"]
     assert "swapped for synonyms" in told["transformation"]
 
 
-@pytest.mark.req("A34")
 @pytest.mark.parametrize("name", ["msda", "sda", "isa"])
 def test_our_own_systems_have_three_layers_of_one_kind(name, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
@@ -95,7 +91,6 @@ def test_our_own_systems_have_three_layers_of_one_kind(name, tmp_path, monkeypat
     assert layer_faults(learner, rows) == []
 
 
-@pytest.mark.req("A34", "H-10", case="bad")
 @pytest.mark.parametrize(
     ("name", "message"),
     [("TWO_LAYERS", "it has 2 layers where 3 are needed"), ("TWO_KINDS", "layer 3 has centres where layer 1 has")],

@@ -27,14 +27,12 @@ def planted(groups, rows, dice):
     return flat / flat.std(axis=0)
 
 
-@pytest.mark.req("H-10")
 def test_the_weights_stay_orthonormal():
     inputs = torch.from_numpy(planted(4, 500, np.random.default_rng(0)).astype(np.float32))
     turn = sparsest_turn(inputs, random_turn(8, np.random.default_rng(1)), group=2, steps=50)
     assert turn @ turn.T == pytest.approx(np.eye(8), abs=1e-5)
 
 
-@pytest.mark.req("H-10")
 def test_planted_subspaces_are_recovered():
     dice = np.random.default_rng(0)
     mixing = random_turn(8, dice)
@@ -45,7 +43,6 @@ def test_planted_subspaces_are_recovered():
     assert shares.max(axis=1).min() > 0.95
 
 
-@pytest.mark.req("H-10")
 def test_the_gradient_is_the_slope_of_what_is_minimised():
     dice = np.random.default_rng(2)
     inputs = torch.from_numpy(dice.normal(size=(40, 6)))
@@ -54,7 +51,6 @@ def test_the_gradient_is_the_slope_of_what_is_minimised():
     assert sparseness(inputs, weights.detach(), 2)[1].numpy() == pytest.approx(slope.numpy(), abs=1e-9)
 
 
-@pytest.mark.req("H-10")
 def test_the_code_of_a_quadrature_pair_does_not_depend_on_phase():
     dice, places = np.random.default_rng(4), np.arange(16)
     waves = 2 * np.pi * np.array([1, 2, 3, 4]) / 16
@@ -83,7 +79,6 @@ def test_orthonormal_is_the_nearest_turn():
     assert orthonormal(weights).numpy() == pytest.approx(wanted, abs=1e-9)
 
 
-@pytest.mark.req("H-10")
 @pytest.mark.parametrize("shape", [(), (4, 8, 8)], ids=["rows", "windows"])
 def test_there_are_three_layers_of_one_algorithm_and_each_can_be_taken_out(shape):
     rows = np.random.default_rng(7).normal(size=(60, 256))

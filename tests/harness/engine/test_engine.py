@@ -32,7 +32,6 @@ def content(store):
     return {str(path.relative_to(store.root)): path.read_bytes() for path in store.root.rglob("*") if path.is_file()}
 
 
-@pytest.mark.req("H-19")
 def test_a_second_run_does_no_work(store, tmp_path):
     log = str(tmp_path / "log")
     first, second = (states(run(graph(log), store)) for _ in range(2))
@@ -41,14 +40,12 @@ def test_a_second_run_does_no_work(store, tmp_path):
     assert Path(log).read_text().split() == ["numbers", "squared", "total"]
 
 
-@pytest.mark.req("H-19")
 def test_what_two_steps_need_is_made_once(store):
     _, second, third = graph()
     assert [step.name for step in needed([third, second, third])] == ["numbers", "squared", "total"]
     assert store.load(run([third], store)[third.key].step.key)["sum"] == sum(range(5)) + sum(n * n for n in range(5))
 
 
-@pytest.mark.req("H-19")
 def test_a_key_depends_on_parameters_code_and_everything_before_it():
     keys = {step.key for step in graph()}
     assert {step.key for step in graph()} == keys
@@ -76,7 +73,6 @@ def test_an_executor_gives_the_same_bytes(tmp_path, pool):
     assert content(one) == content(two)
 
 
-@pytest.mark.req("A35")
 @pytest.mark.parametrize("pool", [None, ThreadPoolExecutor])
 def test_a_step_that_fails_stops_only_what_needs_it(store, pool):
     first, second, _ = graph()
@@ -98,7 +94,6 @@ def start(store, log, pause):
     return subprocess.Popen(command, cwd=ROOT)
 
 
-@pytest.mark.req("H-19")
 def test_a_killed_run_loses_at_most_one_step_and_ends_in_the_same_bytes(tmp_path):
     undisturbed, killed, log = Store(tmp_path / "one"), Store(tmp_path / "two"), tmp_path / "log"
     run(graph(str(log), 0.5), undisturbed)

@@ -27,7 +27,6 @@ def test_some_items_take_their_windows_with_them(sparse):
     assert made(sparse)[1:3].offsets.tolist() == [0, 1, 1]
 
 
-@pytest.mark.req("A29")
 @pytest.mark.parametrize("sparse", [False, True])
 def test_an_item_as_a_whole_is_the_sum_of_its_windows(sparse):
     rows = np.arange(24.0).reshape(8, 3)

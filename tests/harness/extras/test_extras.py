@@ -46,7 +46,6 @@ def digits(made):
     return made[2]["digits"]
 
 
-@pytest.mark.req("A38", "H-25")
 def test_a_learning_curve_goes_from_random_weights_to_all_rows_on_one_test_set(made, digits):
     _, result, _ = made
     points = digits["unlabelled_curves"]["a"]
@@ -58,14 +57,12 @@ def test_a_learning_curve_goes_from_random_weights_to_all_rows_on_one_test_set(m
     assert points[0]["value"] != points[1]["value"] != points[2]["value"]
 
 
-@pytest.mark.req("A38")
 def test_a_learner_that_cannot_be_had_untrained_leaves_a_gap_with_its_reason(digits):
     first = digits["unlabelled_curves"]["b"][0]
     assert first["value"] is None
     assert first["note"].endswith("has no parameter `trained` that leaves its weights random")
 
 
-@pytest.mark.req("A38", "H-25")
 def test_the_second_curve_varies_labels_and_more_of_them_help(digits):
     few, every = digits["labelled_curves"]["a"]
     assert (few["rows"], every["rows"]) == (20, 100)
@@ -73,7 +70,6 @@ def test_the_second_curve_varies_labels_and_more_of_them_help(digits):
     assert few["gain_of_all"]["low"] <= few["gain_of_all"]["gain"] == pytest.approx(every["value"] - few["value"])
 
 
-@pytest.mark.req("A39", "H-25")
 def test_layers_are_scored_singly_and_together_with_paired_gains(made, digits):
     _, result, _ = made
     layers = digits["layers"]["a"]
@@ -89,7 +85,6 @@ def test_layers_are_scored_singly_and_together_with_paired_gains(made, digits):
     assert layers[0]["gain_single"]["value"] == pytest.approx(first)
 
 
-@pytest.mark.req("H-36", "H-25")
 def test_every_layer_tells_how_much_it_holds_and_its_measures(digits):
     for team, units in (("a", 30), ("b", 8)):
         for entry in digits["layers"][team]:
@@ -100,7 +95,6 @@ def test_every_layer_tells_how_much_it_holds_and_its_measures(digits):
             assert np.isfinite(entry["measures"]["shared"]["values"]["gap"])
 
 
-@pytest.mark.req("H-31")
 def test_learning_is_shown_against_random_weights_and_a_layer_that_did_not_learn_is_named(made, digits):
     _, result, found = made
     for entry, look in zip(digits["layers"]["a"], digits["learners"]["a"]["layers"], strict=True):
@@ -119,7 +113,6 @@ def test_learning_is_shown_against_random_weights_and_a_layer_that_did_not_learn
     assert any(line.startswith("Beta, layer 1: not known") for line in said)
 
 
-@pytest.mark.req("A40", "H-25")
 def test_invariance_to_shifts_is_told_for_every_layer(digits):
     told = digits["learners"]["a"]
     assert told["transformation"] == "pictures of 8 by 8 shifted by one and two pixels"
@@ -127,7 +120,6 @@ def test_invariance_to_shifts_is_told_for_every_layer(digits):
     assert all(entry["invariance_random"] is None for entry in digits["learners"]["b"]["layers"])
 
 
-@pytest.mark.req("H-25")
 def test_curves_and_layers_are_computed_once_and_the_same_again(made):
     evaluation, result, found = made
     ran = []
@@ -144,7 +136,6 @@ def test_another_plan_is_refused(made, tmp_path):
         extras(other, result, ASKED, options=FEW)
 
 
-@pytest.mark.req("H-25")
 def test_nothing_is_asked_for_unless_the_plan_or_somebody_does():
     assert not Asked.of({}).anything
     assert Asked.of({"curves": [0.0, 1.0]}).curves == (0.0, 1.0)

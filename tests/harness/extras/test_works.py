@@ -17,7 +17,6 @@ def stored(value):
     )
 
 
-@pytest.mark.req("H-36")
 def test_dimensions_active_and_dead_units_are_counted():
     codes = np.random.default_rng(0).normal(size=(50, 4))
     codes[:, 1] = 3.0  # the same for every row
@@ -27,7 +26,6 @@ def test_dimensions_active_and_dead_units_are_counted():
     assert found["zeros"] == pytest.approx(0.25)
 
 
-@pytest.mark.req("H-36")
 def test_sparsity_and_effective_rank_are_those_of_their_definitions():
     rng = np.random.default_rng(1)
     rows = np.abs(rng.normal(size=(30, 6)))
@@ -61,7 +59,6 @@ def test_layers_are_joined_and_rows_reordered():
     assert picked({"values": np.array([7.0, 8.0])}, {"rows": np.array([1, 0, 2])})["values"].tolist() == [8.0, 7.0]
 
 
-@pytest.mark.req("A38")
 def test_every_beginning_of_the_order_has_the_classes_of_the_whole():
     rng = np.random.default_rng(3)
     classes = rng.choice(4, size=400, p=[0.5, 0.3, 0.15, 0.05])
@@ -72,7 +69,6 @@ def test_every_beginning_of_the_order_has_the_classes_of_the_whole():
         assert np.abs(np.bincount(classes[order[:count]], minlength=4) - count * whole).max() <= 1
 
 
-@pytest.mark.req("H-25")
 def test_measures_of_a_layer_are_those_of_the_library():
     from basanite.metrics.representation.cosine import gap
 
@@ -85,7 +81,6 @@ def test_measures_of_a_layer_are_those_of_the_library():
     assert {"ferm1", "silhouette", "dunn"} <= found["values"].keys()
 
 
-@pytest.mark.req("A40")
 def test_units_that_do_not_care_about_the_change_are_invariant_and_others_are_at_chance():
     rng = np.random.default_rng(5)
     base = rng.normal(size=(1000, 10))
@@ -97,12 +92,10 @@ def test_units_that_do_not_care_about_the_change_are_invariant_and_others_are_at
     assert invariance(base, [half]) == pytest.approx(100, rel=0.01)  # a fifth of the units is enough
 
 
-@pytest.mark.req("A40")
 def test_dead_units_have_no_invariance():
     assert invariance(np.ones((200, 3)), [np.ones((200, 3))]) is None
 
 
-@pytest.mark.req("A40")
 def test_paths_leave_words_out_and_shift_pictures():
     path, kind = path_of(["the food was very good and the service fast"] * 50)
     lengths = [np.mean([len(text.split()) for text in step]) for step in path]
@@ -117,7 +110,6 @@ def test_paths_leave_words_out_and_shift_pictures():
     assert right.reshape(3, 3).tolist() == [[0, 0, 1], [0, 3, 4], [0, 6, 7]]
 
 
-@pytest.mark.req("A40")
 def test_words_of_praise_and_blame_are_swapped_for_others_that_say_the_same():
     text = "The soup was delicious, but the waiter was slow."
     path, kind = path_of([text] * 200)
@@ -132,7 +124,6 @@ def test_words_of_praise_and_blame_are_swapped_for_others_that_say_the_same():
     assert not {*synonyms()["slow"]} & {*synonyms()["delicious"]}
 
 
-@pytest.mark.req("H-31")
 def test_codes_that_are_turned_are_the_same_and_random_ones_are_not():
     rng = np.random.default_rng(6)
     rows = rng.normal(size=(300, 4))
@@ -142,7 +133,6 @@ def test_codes_that_are_turned_are_the_same_and_random_ones_are_not():
     assert alignment(rows, np.zeros((300, 2))) == 0.0
 
 
-@pytest.mark.req("A40", "H-31")
 def test_a_learner_of_texts_is_looked_into_with_words_left_out():
     from basanite.harness.data.dataset import Texts, stored_items
     from basanite.harness.extras.inspecting import inspected

@@ -13,7 +13,6 @@ assert around  # the fixture
 ROWS = np.abs(np.random.default_rng(1).normal(size=(60, 6)))
 
 
-@pytest.mark.req("X-5", case="good")
 def test_in_a_sealed_evaluation_every_strangers_module_is_a_program_and_ours_are_not(around):
     sealed = Surroundings(around.folder, sealed=True)
     assert is_foreign(f"{HERE}:RIDGE", sealed)
@@ -24,8 +23,6 @@ def test_in_a_sealed_evaluation_every_strangers_module_is_a_program_and_ours_are
     assert (sealed.boxed, Surroundings(around.folder, boxing="off", sealed=True).boxed) == (True, True)
 
 
-@pytest.mark.req("X-5", case="good")
-@pytest.mark.req("A26")
 def test_a_module_in_a_box_gives_what_it_gives_outside(around):
     sealed = Surroundings(around.folder, sealed=True, limits=around.limits)
     pre, plain = foreign_module(f"{HERE}:SCALED", sealed).make({}, 0), Scaled({})
@@ -39,7 +36,6 @@ def test_a_module_in_a_box_gives_what_it_gives_outside(around):
     np.testing.assert_allclose(linear.score(ROWS), alone.score(ROWS), rtol=1e-10)
 
 
-@pytest.mark.req("H-12")
 def test_a_hosted_learner_shows_its_weights_as_plain_arrays(around):
     hosted = foreign_module(f"{HERE}:COMPONENTS", Surroundings(around.folder, boxing="all", limits=around.limits))
     learner, plain = hosted.make({"units": 4}, 0), Components({"units": 4})
@@ -50,7 +46,6 @@ def test_a_hosted_learner_shows_its_weights_as_plain_arrays(around):
     assert shapes == [layer["weights"].shape for layer in plain.states()]
 
 
-@pytest.mark.req("H-29")
 def test_a_file_that_nobody_declared_is_not_there_and_is_listed(around):
     (around.folder / "secret.txt").write_text("truth")
     hosted = foreign_module(f"{HERE}:SCALED", Surroundings(around.folder, boxing="all", limits=around.limits))

@@ -27,7 +27,6 @@ def later():
     return time.time() + YOUNG + 5
 
 
-@pytest.mark.req("X-5")
 def test_a_folder_is_let_alone_while_its_owner_lives_and_cleared_once_it_was_killed(tmp_path, later):
     given = {**os.environ, "TMPDIR": str(tmp_path)}
     with subprocess.Popen([sys.executable, "-c", OWNER], env=given, stdout=subprocess.PIPE) as owner:

@@ -24,7 +24,6 @@ THREE = {
 }
 
 
-@pytest.mark.req("H-12")
 def test_a_shell_and_awk_program_is_a_preprocessor_a_learner_and_a_classifier(around):
     pre = example_module(around, "preprocessor").make({}, 0)
     pre.fit(ROWS)
@@ -46,8 +45,6 @@ def test_a_shell_and_awk_program_is_a_preprocessor_a_learner_and_a_classifier(ar
     np.testing.assert_allclose(linear.score(features), features @ (means / (features.var(axis=0) + 1)), atol=1e-9)
 
 
-@pytest.mark.req("A26")
-@pytest.mark.req("A25")
 def test_a_program_gets_rows_without_labels_ids_or_their_order(around):
     keep = "cp -r in state/seen"
     told = LEARNER.replace("learner", "preprocessor")
@@ -63,7 +60,6 @@ def test_a_program_gets_rows_without_labels_ids_or_their_order(around):
     np.testing.assert_array_equal(seen, ROWS[::-1][hidden_order(ROWS[::-1], 0)])
 
 
-@pytest.mark.req("A26")
 @pytest.mark.parametrize(
     "rows", [ROWS, scipy.sparse.csr_array(ROWS * (ROWS > 0)), ["b", "a", "c\n"]], ids=["dense", "sparse", "texts"]
 )
@@ -76,8 +72,6 @@ def test_the_hidden_order_depends_on_content_alone_and_on_the_salt(rows):
     assert count == 3 or not np.array_equal(order, hidden_order(rows, 2))
 
 
-@pytest.mark.req("H-12")
-@pytest.mark.req("H-28", case="bad")
 def test_a_time_limit_ends_a_program_and_its_output_is_kept(around):
     from dataclasses import replace
 
@@ -122,14 +116,11 @@ def test_a_time_limit_ends_a_program_and_its_output_is_kept(around):
         "link",
     ],
 )
-@pytest.mark.req("H-10")
-@pytest.mark.req("H-12")
 def test_layers_are_looked_at_and_not_believed(around, commands, message):
     with pytest.raises(ModuleError, match=message):
         script(around, **commands).make({}, 0).fit(ROWS)
 
 
-@pytest.mark.req("H-10")
 def test_a_program_with_three_layers_of_one_kind_is_taken(around):
     made = script(around, **THREE).make({}, 0)
     made.fit(ROWS)
@@ -143,8 +134,6 @@ LEARNS_FROM_BATCH = """awk -v k=$2 '{ for (i = 1; i <= NF; i++) s[i] += $i; r[NR
       print l } }' in/features.tsv > out/features.tsv"""
 
 
-@pytest.mark.req("A27")
-@pytest.mark.req("X-5")
 def test_a_learner_whose_codes_depend_on_the_other_rows_is_refused(around):
     script(around, **{**THREE, "transform": LEARNS_FROM_BATCH})
     told = {
@@ -161,7 +150,6 @@ def test_a_learner_whose_codes_depend_on_the_other_rows_is_refused(around):
     assert learned({"features": ROWS}, **told)["layers"] == 3
 
 
-@pytest.mark.req("A27")
 def test_so_is_a_preprocessor_or_classifier_that_answers_by_position(around):
     told = LEARNER.replace("learner", "preprocessor")
     pre = script(
@@ -179,7 +167,6 @@ def test_so_is_a_preprocessor_or_classifier_that_answers_by_position(around):
         linear.score(ROWS)
 
 
-@pytest.mark.req("A27")
 def test_nothing_a_program_writes_into_its_state_during_the_test_is_kept(around):
     told = LEARNER.replace("learner", "preprocessor")
     line = "echo more >> state/kept 2>/dev/null || true; cp in/items.tsv out/features.tsv"
@@ -207,21 +194,18 @@ def test_nothing_a_program_writes_into_its_state_during_the_test_is_kept(around)
     ],
     ids=["list", "words", "missing", "newer", "unknown", "format", "schema", "reference"],
 )
-@pytest.mark.req("H-12")
 def test_every_mistake_in_a_description_is_told(around, answer, message):
     with pytest.raises(ModuleError) as raised:
         script(around, describe=answer)
     assert message in str(raised.value)
 
 
-@pytest.mark.req("X-5")
 @pytest.mark.parametrize("name", ["program:.:./x.sh", "program:..:./x.sh", "program:none:./x.sh", "program:alpha"])
 def test_a_program_whose_folder_holds_the_plan_is_refused(around, name):
     with pytest.raises(ProgramError):
         foreign_module(name, around)
 
 
-@pytest.mark.req("H-12")
 @pytest.mark.parametrize("kind", ["tsv", "sparse", "npy"])
 def test_a_matrix_comes_back_as_it_went(tmp_path, kind):
     rows = ROWS * (ROWS > 0)
@@ -241,12 +225,10 @@ def test_texts_stand_on_one_line_whatever_is_in_them(tmp_path):
     assert [json.loads(line) for line in (tmp_path / "items.jsonl").read_bytes().decode().split("\n")[:-1]] == texts
 
 
-@pytest.mark.req("A33")
 def test_what_a_program_declares_stands_in_its_module(around):
     assert example_module(around, "learner").declares == {"sampling": "none"}
 
 
-@pytest.mark.req("H-11")
 def test_the_hash_of_a_program_covers_every_file_and_its_rights(around):
     example_module(around, "learner")
     folder = around.folder / "alpha"

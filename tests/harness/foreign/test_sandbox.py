@@ -17,11 +17,9 @@ from basanite.harness.sandbox.box import MIB
 from basanite.harness.sandbox.running import capability
 from basanite.harness.steps.layout import ModuleError
 
-pytestmark = pytest.mark.req("X-5")
 ROOT = Path(__file__).parents[3]
 
 
-@pytest.mark.req("X-5", case="good")
 def test_a_program_sees_its_inputs_and_leaves_its_results(tmp_path):
     (tmp_path / "given").mkdir()
     (tmp_path / "given" / "word").write_text("basalt")
@@ -227,6 +225,7 @@ main()
 """
 
 
+@pytest.mark.req("X-5")
 @pytest.mark.req("X-5", case="bad")
 def test_where_no_box_can_be_made_programs_are_refused_and_not_run(tmp_path):
     """The child forbids itself new namespaces, as machines without them do, and then behaves as on such a machine."""
@@ -240,7 +239,6 @@ def test_where_no_box_can_be_made_programs_are_refused_and_not_run(tmp_path):
     assert not (tmp_path / "plan" / "plan-result" / "manifest.json").exists()
 
 
-@pytest.mark.req("X-5", case="bad")
 def test_a_sealed_plan_cannot_switch_the_box_off(tmp_path):
     from tests.harness.plans import ALPHA, DIGITS, HEAD, written
 

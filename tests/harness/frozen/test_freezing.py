@@ -118,7 +118,6 @@ def test_a_key_is_secret_never_replaced_and_must_be_one(tmp_path):
             read_key(tmp_path / "b.key")
 
 
-@pytest.mark.req("H-11")
 @pytest.mark.parametrize(
     "name", ["layers", "n_layers", "architecture", "model", "network_kind", "hidden_layers", "depth"]
 )
@@ -127,7 +126,6 @@ def test_a_parameter_that_selects_the_architecture_is_refused(name):
     assert schema_faults("a/t/learner", schema) == [f"a/t/learner: the parameter `{name}` selects the architecture"]
 
 
-@pytest.mark.req("H-11")
 def test_so_is_one_that_says_so_itself_and_a_schema_that_permits_anything():
     marked = {"properties": {"x": {"selects": "architecture"}}, "additionalProperties": False}
     assert len(schema_faults("a", marked)) == 1
@@ -136,7 +134,6 @@ def test_so_is_one_that_says_so_itself_and_a_schema_that_permits_anything():
     assert len(schema_faults("a", {"patternProperties": {".*": {}}, "additionalProperties": False})) == 1
 
 
-@pytest.mark.req("H-11")
 def test_the_hash_of_parameters_does_not_depend_on_how_they_are_written(plan):
     before = digest(ready(plan).plan.teams[0].systems["digits"].learner.parameters)
     text = (plan.parent / "alpha.toml").read_text().splitlines()
@@ -157,7 +154,6 @@ def test_what_a_dossier_lacks_is_listed_and_stands_in_the_manifest(plan):
     assert lacks == "build instructions, architecture figure, pseudocode in prose, worked example"
 
 
-@pytest.mark.req("H-32")
 def test_a_second_system_of_a_team_is_refused(plan):
     text = plan.read_text()
     again = text[text.index("[[teams]]") :]

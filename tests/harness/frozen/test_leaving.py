@@ -57,7 +57,6 @@ def test_sealed_sets_are_not_written_before_the_evaluation_begins(folder):
     assert not (folder / "y").exists()
 
 
-@pytest.mark.req("H-29")
 def test_files_that_a_preprocessor_opens_are_listed_and_undeclared_ones_flagged(around, tmp_path):
     evaluation = ready(written(tmp_path, HEAD + DIGITS + ALPHA))
     choice = ModuleChoice("tests.harness.frozen.reading_module:READS", {})
@@ -121,8 +120,6 @@ def test_a_result_that_was_changed_is_not_accepted(folder, spoil, message):
     assert (ended.code, message in ended.stdout) == (1, True), ended.stdout
 
 
-@pytest.mark.req("H-35")
-@pytest.mark.req("X-5")
 def test_scores_are_made_again_and_links_are_not_followed(folder):
     result = folder / "returned"
     assert faults(result) == []
@@ -185,7 +182,6 @@ def declare(plan, folder, **other):
     (folder / "declaration.json").write_text(json.dumps({**told, **other}))
 
 
-@pytest.mark.req("H-28")
 def test_a_system_that_its_team_trained_stands_in_and_the_run_says_so(trained):
     plan, _ = trained
     result = run_plan(ready(plan), plan.parent / "out", only=["6a"])
@@ -196,7 +192,6 @@ def test_a_system_that_its_team_trained_stands_in_and_the_run_says_so(trained):
     assert result.manifest["one_code"]["a"]["one_learner"]
 
 
-@pytest.mark.req("H-28", case="bad")
 @pytest.mark.parametrize("key", ["data", "partition", "protocol", "state", "task", "format", "seed"])
 def test_a_declaration_that_does_not_fit_the_partitions_is_shown_and_the_run_left_out(trained, key):
     plan, folder = trained
@@ -206,7 +201,6 @@ def test_a_declaration_that_does_not_fit_the_partitions_is_shown_and_the_run_lef
     assert len(trained_faults(evaluation, "digits", "shared", system)) == 1
 
 
-@pytest.mark.req("H-28")
 def test_it_also_stands_in_when_training_takes_too_long(trained):
     plan, folder = trained
     script = plan.parent / "alpha" / "system.sh"
@@ -220,7 +214,6 @@ def test_it_also_stands_in_when_training_takes_too_long(trained):
     assert [status.state for status in again.status()] == ["not applicable"]
 
 
-@pytest.mark.req("H-32")
 def test_the_manifest_says_whether_one_code_serves_all_tasks(tmp_path):
     from basanite.harness.frozen.facts import one_code
 

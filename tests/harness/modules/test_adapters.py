@@ -39,7 +39,6 @@ def table():
     return rows, (rows[:, 0] + rows[:, 1] > 0).astype(float)
 
 
-@pytest.mark.req("H-5")
 def test_a_transformer_is_a_preprocessor_or_a_learner_of_one_layer(table):
     module = find_module("sklearn.decomposition:PCA")
     assert {module.role, *module.also} == {"preprocessor", "features", "learner"}
@@ -55,7 +54,6 @@ def test_a_transformer_is_a_preprocessor_or_a_learner_of_one_layer(table):
         made.transform(table[0], 2)
 
 
-@pytest.mark.req("H-5")
 def test_a_classifier_has_a_grid_and_gives_decision_values(table):
     module = find_module("sklearn.linear_model:LogisticRegression")
     assert {module.role, *module.also} == {"strong", "linear"}
@@ -86,7 +84,6 @@ def test_a_regressor_gets_our_dice(table):
     np.testing.assert_array_equal(scores[0], peer.predict(table[0]))
 
 
-@pytest.mark.req("H-5")
 def test_plain_functions_extract_or_predict(table):
     extraction = adapted(word_lengths, "here:word_lengths").make({"longest": 4}, 0)
     extraction.fit(["a b"])
@@ -97,7 +94,6 @@ def test_plain_functions_extract_or_predict(table):
     assert ((prediction.score(table[0][80:]) > 0) == table[1][80:]).mean() > 0.8
 
 
-@pytest.mark.req("H-5", case="bad")
 def test_what_is_no_module_is_refused():
     for wrong in ("math:pi", "collections:OrderedDict", "operator:add"):
         with pytest.raises(UnknownNameError, match="neither a scikit-learn estimator"):

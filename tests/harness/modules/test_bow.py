@@ -23,7 +23,6 @@ def plain_bag(items, size):
     return chosen, [[words.count(word) for word in chosen] for words in cut]
 
 
-@pytest.mark.req("H-7")
 @given(texts, st.integers(1, 6))
 def test_the_first_words_by_count_and_spelling_are_counted(items, size):
     bag = BagOfWords(size=size)
@@ -33,7 +32,6 @@ def test_the_first_words_by_count_and_spelling_are_counted(items, size):
     assert bag.transform(items).toarray().tolist() == (wanted if chosen else [[] for _ in items])
 
 
-@pytest.mark.req("H-7")
 def test_words_are_cut_as_scikit_learn_cuts_them(some_reviews):
     items = [review.text for review in some_reviews[:200]]
     peer = CountVectorizer().fit(items)
@@ -42,7 +40,6 @@ def test_words_are_cut_as_scikit_learn_cuts_them(some_reviews):
     assert (tokens.counts != peer.transform(items)).nnz == 0
 
 
-@pytest.mark.req("H-7")
 @given(texts, st.permutations(range(8)))
 def test_the_order_of_rows_is_nothing(items, order):
     shuffled = [items[place] for place in order if place < len(items)]

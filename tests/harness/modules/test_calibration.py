@@ -1,7 +1,6 @@
 """The generated reviews are hard for few labels, and each layer of the deep learner makes them easier."""
 
 import numpy as np
-import pytest
 
 from basanite.harness.modules.bow import BagOfWords, tokenise
 from basanite.harness.modules.logistic import Logistic
@@ -9,7 +8,6 @@ from basanite.harness.modules.msda import MarginalisedAutoencoder
 from basanite.synthetic.reviews import reviews
 
 
-@pytest.mark.req("H-3", "H-10")
 def test_constant_words_one_two_three_layers_is_the_order_of_errors():
     made = list(reviews(5_000, seed=1))
     food = np.array([review.ratings[1] for review in made], np.float64)

@@ -35,7 +35,6 @@ def forms(counts):
     return {"sparse": counts, "dense": counts.toarray(), "codes": codes}
 
 
-@pytest.mark.req("H-9")
 @pytest.mark.parametrize("form", ["sparse", "dense", "codes"])
 @pytest.mark.parametrize("case", [*RATINGS, *LABELS])
 def test_many_at_once_is_one_by_one(counts, food, folds, case, form):
@@ -60,7 +59,6 @@ def test_many_at_once_is_one_by_one(counts, food, folds, case, form):
     )
 
 
-@pytest.mark.req("H-9")
 def test_support_vector_regression_is_scikit_learns(counts, food):
     one = made("svr")
     one.fit(counts[:60], food[:60], {"C": 0.5})
@@ -68,7 +66,6 @@ def test_support_vector_regression_is_scikit_learns(counts, food):
     np.testing.assert_array_equal(one.score(counts), peer.predict(counts))
 
 
-@pytest.mark.req("A18", "H-9")
 def test_a_logistic_rating_is_the_expected_value_or_on_request_the_likeliest(counts, food):
     peer = LogisticRegression(C=0.5, tol=1e-8, max_iter=5000).fit(counts[:240], food[:240])
     posterior = peer.predict_proba(counts)
@@ -78,7 +75,6 @@ def test_a_logistic_rating_is_the_expected_value_or_on_request_the_likeliest(cou
         np.testing.assert_allclose(one.score(counts), wanted, rtol=0, atol=1e-9)
 
 
-@pytest.mark.req("A18")
 def test_the_expected_value_has_the_smaller_squared_error(counts, food):
     errors = {}
     for case in ("multinomial", "argmax"):
@@ -88,7 +84,6 @@ def test_the_expected_value_has_the_smaller_squared_error(counts, food):
     assert errors["multinomial"] < errors["argmax"]
 
 
-@pytest.mark.req("H-9")
 def test_liblinear_takes_each_rating_against_the_rest(counts, food):
     single = LogisticRegression(C=0.5, tol=1e-8, max_iter=5000, solver="liblinear")
     peer = OneVsRestClassifier(single).fit(counts[:240], food[:240])
@@ -97,7 +92,6 @@ def test_liblinear_takes_each_rating_against_the_rest(counts, food):
     np.testing.assert_allclose(one.score(counts), peer.predict_proba(counts) @ peer.classes_, rtol=0, atol=1e-9)
 
 
-@pytest.mark.req("A14", "A15", "H-9")
 @pytest.mark.parametrize(
     ("case", "peer"),
     [
@@ -117,7 +111,6 @@ def test_a_label_has_the_raw_decision_value(counts, food, case, peer):
     assert wanted.max() > 1 > 0 > wanted.min()  # no probability
 
 
-@pytest.mark.req("A7")
 @pytest.mark.parametrize("case", [*RATINGS, *LABELS])
 def test_a_fold_with_one_value_gives_a_constant_and_leaves_the_others_alone(counts, food, folds, case):
     target = (food[:240] if case in RATINGS else (food[:240] >= 5)).astype(float)
@@ -148,7 +141,6 @@ def test_a_rating_that_a_fold_lacks_is_impossible_there(counts, food, folds):
         np.testing.assert_allclose(scores[2, 1], one.score(counts), rtol=0, atol=1e-5)
 
 
-@pytest.mark.req("A18")
 def test_regression_gives_ratings_beyond_the_scale_unclipped():
     rows = scipy.sparse.csr_array(np.array([[0.0], [1.0], [2.0]]))
     one = registry.load("modules", "svr-linear").make({"C": [100.0]}, 0)
@@ -156,7 +148,6 @@ def test_regression_gives_ratings_beyond_the_scale_unclipped():
     assert one.score(np.array([[4.0]]))[0] > 8
 
 
-@pytest.mark.req("A23")
 @pytest.mark.parametrize("case", [*RATINGS, *LABELS])
 def test_the_smaller_c_comes_first(case):
     name, parameters = {**RATINGS, **LABELS}[case]

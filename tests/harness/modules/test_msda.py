@@ -15,7 +15,6 @@ def rows():
     return (hidden @ dice.normal(size=(3, 8)) + 0.3 * dice.normal(size=(500, 8)) > 0.4).astype(float)
 
 
-@pytest.mark.req("H-10")
 def test_a_layer_is_the_average_over_many_explicit_corruptions(rows):
     dice, noise, copies = np.random.default_rng(0), 0.4, 3_000
     bias = np.ones((len(rows), 1))
@@ -31,7 +30,6 @@ def test_a_layer_is_the_average_over_many_explicit_corruptions(rows):
     np.testing.assert_allclose(closed, explicit, atol=0.01)
 
 
-@pytest.mark.req("H-10")
 def test_three_layers_of_one_algorithm_and_each_can_be_taken_out(rows):
     deep = MSDA.make({"units": 8}, 0)
     deep.fit(rows)
@@ -49,7 +47,6 @@ def test_three_layers_of_one_algorithm_and_each_can_be_taken_out(rows):
         deep.transform(rows, 4)
 
 
-@pytest.mark.req("H-5", "H-10")
 def test_the_one_layer_mode_is_the_first_layer_of_the_deep_one(rows):
     deep = MSDA.make({}, 0)
     shallow = deep.shallow()
@@ -60,7 +57,6 @@ def test_the_one_layer_mode_is_the_first_layer_of_the_deep_one(rows):
     np.testing.assert_array_equal(shallow.transform(rows), deep.transform(rows, 1))
 
 
-@pytest.mark.req("H-10")
 def test_the_architecture_is_no_parameter():
     assert "layers" not in MSDA.schema["properties"]
     assert MSDA.schema["additionalProperties"] is False
@@ -100,7 +96,6 @@ def test_without_training_weights_are_random_and_repeat_themselves(rows):
     np.testing.assert_array_equal(other.states()[2]["weights"], learners[0].states()[2]["weights"])
 
 
-@pytest.mark.req("H-10")
 def test_codes_of_deeper_layers_lie_nearer_together_for_words_of_one_meaning():
     """Two words that never stand together but keep the same company get codes that are alike: what depth is for."""
     dice = np.random.default_rng(3)

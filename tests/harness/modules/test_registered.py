@@ -32,7 +32,6 @@ def test_all_roles_are_there():
     }  # fmt: skip
 
 
-@pytest.mark.req("H-5")
 @pytest.mark.parametrize("name", NAMES)
 def test_a_module_says_what_it_is(name):
     module = registry.load("modules", name)
@@ -62,7 +61,6 @@ def plainly(value):
     return str(vars(value)) if type(value).__module__.startswith("basanite.harness.modules") else str(value)
 
 
-@pytest.mark.req("H-5")
 @pytest.mark.parametrize("name", OURS)
 def test_a_module_does_what_its_role_promises(name, counts, food, tmp_path, monkeypatch):
     if name in DEEP:
@@ -101,7 +99,6 @@ def rows_for(module, rows):
     return Sequences(rows, np.arange(rows.shape[0] + 1)) if module.needs == "sequence" else rows
 
 
-@pytest.mark.req("H-10", case="bad")
 @pytest.mark.parametrize("name", DEEP)
 def test_without_pytorch_a_deep_learner_says_what_to_install(name, monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
@@ -109,7 +106,6 @@ def test_without_pytorch_a_deep_learner_says_what_to_install(name, monkeypatch):
         registry.load("modules", name).make({}, 0).fit(np.ones((4, 8)))
 
 
-@pytest.mark.req("A17")
 def test_topics_need_counts_and_dense_codes_do_not_fit():
     lda, msda, shares = (registry.load("modules", name) for name in ("lda-ridge", "msda", "word-shares"))
     assert mismatch(lda, registry.load("modules", "bow").gives) == ""
@@ -118,7 +114,6 @@ def test_topics_need_counts_and_dense_codes_do_not_fit():
     assert mismatch(msda, shares.gives) == ""
 
 
-@pytest.mark.req("A15")
 @pytest.mark.parametrize("name", [name for name in OURS if registry.load("modules", name).role in ("strong", "linear")])
 def test_no_classifier_calls_its_scores_probabilities_unless_they_are(name):
     assert registry.load("modules", name).scale in ("margin", "rating")

@@ -23,7 +23,6 @@ def by_hand(rows, others):
     )
 
 
-@pytest.mark.req("A13")
 def test_chi2_distances_and_the_kernel(digits):
     rows = digits[0][:12]
     distances = chi2_distances(rows, rows)
@@ -34,7 +33,6 @@ def test_chi2_distances_and_the_kernel(digits):
     assert np.linalg.eigvalsh(gram).min() > -1e-9
 
 
-@pytest.mark.req("A13", "A15", "H-8")
 def test_every_kernel_and_c_is_scikit_learns_machine(digits):
     rows, label = digits
     train, rest = rows[:120], rows[120:]
@@ -48,7 +46,6 @@ def test_every_kernel_and_c_is_scikit_learns_machine(digits):
         np.testing.assert_allclose(one.score(rest), peer.decision_function(rest), rtol=0, atol=1e-5)
 
 
-@pytest.mark.req("A13", "A23", "H-8")
 def test_the_plans_grid_has_both_kernels_and_the_preset_of_2009_one_weighted_machine(digits):
     grid = SVM.make({}, 0).grid()
     assert {point["kernel"] for point in grid} == {"linear", "chi2"}
@@ -65,7 +62,6 @@ def test_the_plans_grid_has_both_kernels_and_the_preset_of_2009_one_weighted_mac
     np.testing.assert_allclose(wang.score(rows[120:]), wanted, rtol=0, atol=1e-5)
 
 
-@pytest.mark.req("H-8")
 def test_many_at_once_is_one_by_one(digits):
     rows, label = digits
     folds = [np.arange(160)[place::4] for place in range(4)]
@@ -89,7 +85,6 @@ def test_the_next_target_of_the_same_rows_does_not_measure_them_again(digits, mo
     np.testing.assert_allclose(first.machines[0][1].dual.sum(), second.machines[0][1].dual.sum(), atol=1e-9)
 
 
-@pytest.mark.req("A7")
 def test_a_label_without_positives_in_a_fold_is_scored_alike_for_all(digits):
     rows, label = digits
     spoiled = label[:80].copy()
@@ -101,7 +96,6 @@ def test_a_label_without_positives_in_a_fold_is_scored_alike_for_all(digits):
     assert np.ptp(scores[1], axis=1).min() > 0
 
 
-@pytest.mark.req("A17")
 def test_negative_features_are_refused_by_the_kernel_that_cannot_have_them(digits):
     rows, label = digits
     assert SVM.needs == "nonneg"

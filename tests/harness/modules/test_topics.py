@@ -15,7 +15,6 @@ from basanite.harness.modules.lda import LDA_RIDGE, TopicRidge
 from basanite.harness.modules.topics import Topics, exp_digamma, fit_topics
 
 
-@pytest.mark.req("A16", "H-8")
 @pytest.mark.parametrize("number", [2, 12])
 def test_topics_and_shares_are_those_of_scikit_learn(counts, number):
     peer = LatentDirichletAllocation(number, random_state=7).fit(counts[:40])
@@ -58,7 +57,6 @@ def test_exponential_of_digamma(x):
     np.testing.assert_allclose(exp_digamma(np.array([x])), np.exp(psi(x)), rtol=2e-9)
 
 
-@pytest.mark.req("A16", "H-8")
 def test_ridge_on_the_shares_is_scikit_learns(counts, food):
     classifier = TopicRidge(topics=[6], alpha=2.0, seed=3)
     classifier.fit(counts[:60], food[:60], {"topics": 6})
@@ -67,7 +65,6 @@ def test_ridge_on_the_shares_is_scikit_learns(counts, food):
     np.testing.assert_allclose(classifier.score(counts), line.predict(peer.transform(counts)), atol=1e-6)
 
 
-@pytest.mark.req("A16", "H-8")
 @pytest.mark.parametrize("scope", ["fold", "train"])
 def test_many_at_once_is_one_by_one(counts, food, folds, scope):
     folds = [rows[:15] for rows in folds]
@@ -86,7 +83,6 @@ def test_many_at_once_is_one_by_one(counts, food, folds, scope):
     np.testing.assert_array_equal(many.score_chosen(state, counts[240:300], chosen), scores[np.arange(4), chosen])
 
 
-@pytest.mark.req("A16")
 def test_by_default_topics_come_from_the_training_fold_alone(counts, food, folds):
     classifier = LDA_RIDGE.make({"topics": [4], "rounds": 3}, 0)
     before = classifier.fit_many(counts[:240], folds, food[:240], classifier.grid())
@@ -98,7 +94,6 @@ def test_by_default_topics_come_from_the_training_fold_alone(counts, food, folds
     assert not np.array_equal(before.topics[1][0].components, after.topics[1][0].components)
 
 
-@pytest.mark.req("A23")
 def test_fewer_topics_come_first(counts):
     assert [point["topics"] for point in LDA_RIDGE.make({"topics": [40, 10]}, 0).grid()] == [10, 40]
     assert [point["topics"] for point in LDA_RIDGE.make({}, 0).grid()] == [10, 20, 40, 80]
@@ -109,7 +104,6 @@ def test_topics_of_all_rows_must_come_first(counts, food):
         TopicRidge(scope="train").fit(counts[:60], food[:60], {"topics": 10})
 
 
-@pytest.mark.req("A16")
 def test_supervised_topics_learn_a_planted_rating_and_repeat_themselves():
     dice = np.random.default_rng(0)
     rating = dice.integers(1, 6, 240).astype(float)

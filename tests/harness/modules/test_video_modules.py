@@ -26,7 +26,6 @@ def words(paths):
     return made
 
 
-@pytest.mark.req("A29")
 def test_window_histograms_sum_to_the_histogram_of_the_clip(words, paths):
     found = words.transform(paths)
     assert found.lengths.tolist() == [2, 2, 3]
@@ -36,7 +35,6 @@ def test_window_histograms_sum_to_the_histogram_of_the_clip(words, paths):
         assert clip == pytest.approx(counts / counts.sum())
 
 
-@pytest.mark.req("A29")
 def test_a_box_counts_for_the_window_of_its_middle(words, paths):
     boxes = hog3d(read_clip(paths[2]), "tool-hollywood2")
     at = np.minimum(boxes.places[:, 2] // 30, 2).astype(int)
@@ -52,7 +50,6 @@ def test_words_do_not_depend_on_who_else_is_in_the_batch_and_come_again_from_the
     assert np.array_equal(one, words.transform(paths)[1:2].rows.toarray())
 
 
-@pytest.mark.req("H-6")
 def test_normalised_windows_are_rows_of_one_size_whatever_the_clip(paths):
     found = ContrastWindows(frames=4, rows=5, columns=6).transform(paths)
     assert found.rows.shape == (7, 120)

@@ -16,8 +16,6 @@ def clips():
     return Sequences(rows, np.concatenate([[0], np.cumsum(lengths)])), target
 
 
-@pytest.mark.req("H-9")
-@pytest.mark.req("A28")
 @pytest.mark.parametrize("module", [LINEAR_SVM, LOGISTIC_LABELS, SVC_LINEAR], ids=lambda module: module.name)
 def test_a_clip_scores_as_its_best_window_and_windows_have_its_label(module, clips):
     features, target = clips

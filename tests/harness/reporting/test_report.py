@@ -38,7 +38,6 @@ def titled(report, words, kind=Table):
     return next(figure for figure in figures(report, kind) if words in figure.title)
 
 
-@pytest.mark.req("H-26")
 def test_the_report_has_every_part_of_an_evaluation_report(report):
     titles = [section.title for section in report.sections]
     for wanted in ("Claims", "Conditions", "Data", "Modules", "Metrics and protocol", "Results: video"):
@@ -49,7 +48,6 @@ def test_the_report_has_every_part_of_an_evaluation_report(report):
     assert titled(report, "Claims and their tests").rows[0][0] == "central"
 
 
-@pytest.mark.req("H-22")
 def test_each_task_has_the_three_graphs_of_the_plan(report):
     found = [chart for chart in figures(report, Chart) if "graph" in chart.title]
     assert [chart.title.partition(": ")[0] for chart in found] == [f"video, graph {number}" for number in (1, 2, 3)]
@@ -58,7 +56,6 @@ def test_each_task_has_the_three_graphs_of_the_plan(report):
     assert len(found[2].data.rows) == 10
 
 
-@pytest.mark.req("S-16", "A3")
 def test_bars_say_what_they_are_and_what_they_are_not(report):
     second, third = (titled(report, f"graph {number}", Chart) for number in (2, 3))
     assert SPREAD == "spread over classes, not uncertainty"
@@ -67,7 +64,6 @@ def test_bars_say_what_they_are_and_what_they_are_not(report):
     assert NO_SAMPLING in third.summary
 
 
-@pytest.mark.req("S-16", "A3")
 def test_whether_bars_overlap_stands_only_beside_the_primary_interval(report):
     tables = [table for table in figures(report, Table) if "Bars overlap" in table.columns]
     assert len(tables) == 1
@@ -76,7 +72,6 @@ def test_whether_bars_overlap_stands_only_beside_the_primary_interval(report):
     assert {row[at] for row in tables[0].rows} <= {"yes", "no"}
 
 
-@pytest.mark.req("H-24")
 def test_verdicts_and_the_plans_reading_are_printed(report):
     rows = titled(report, "video: verdicts").rows
     assert {row[-1] for row in rows} <= {"supported", "not supported", "undecided"}
@@ -91,7 +86,6 @@ def test_a_run_without_a_result_is_in_the_table_with_its_reason(report):
     assert row[4] is None
 
 
-@pytest.mark.req("H-33")
 def test_comments_and_the_state_are_in_the_report_and_nothing_a_team_wrote_becomes_markup(report):
     assert titled(report, "Comments of the teams").rows == (("Alpha", "team comments", "We used <b>other</b> noise."),)
     assert report.subtitle == "Evaluation report, team comments"
@@ -99,7 +93,6 @@ def test_comments_and_the_state_are_in_the_report_and_nothing_a_team_wrote_becom
     assert report.sentences[0].startswith("This report is not released")
 
 
-@pytest.mark.req("H-26", "P-17")
 def test_slides_hold_the_graphs_verdicts_and_rankings(report):
     deck = list(Presentation(io.BytesIO(slides(report))).slides)
     titles = [slide.shapes.title.text for slide in deck[1:]]
@@ -113,7 +106,6 @@ def test_slides_hold_the_graphs_verdicts_and_rankings(report):
                 assert shape._element._nvXxPr.cNvPr.get("descr")
 
 
-@pytest.mark.req("H-25", "H-33")
 def test_times_and_memory_are_shown_only_when_asked_for(made):
     result, report = made
     write_times(result.path, [{"step": "learn x", "key": "k", "state": "done", "seconds": 2.5, "peak_bytes": 2**21}])
@@ -136,7 +128,6 @@ def test_every_value_is_in_the_records(report):
     assert len(report.records.rows) == 10 * 5 * 2
 
 
-@pytest.mark.req("H-30", "H-28")
 def test_dossiers_trained_systems_and_remarks_of_the_manifest_are_in_the_report(made):
     result, _ = made
     told = {

@@ -7,7 +7,6 @@ from basanite.errors import SettingError
 from basanite.harness.reporting.states import ReportState, read_state, write_state
 
 
-@pytest.mark.req("H-33")
 def test_a_report_goes_from_draft_over_comments_and_revision_to_release(tmp_path):
     result = folder(tmp_path)
     assert read_state(result).state == "draft"
@@ -20,7 +19,6 @@ def test_a_report_goes_from_draft_over_comments_and_revision_to_release(tmp_path
     ]
 
 
-@pytest.mark.req("H-33", case="bad")
 def test_a_report_never_goes_back_and_a_released_one_takes_no_comments():
     released = ReportState().moved("released")
     with pytest.raises(SettingError, match="does not become 'draft' again"):

@@ -27,7 +27,6 @@ def small(tmp_path_factory) -> Path:
     return folder
 
 
-@pytest.mark.req("H-1")
 def test_the_published_counts_of_clips_and_labels_add_up():
     assert (PUBLISHED["train"].clips, PUBLISHED["test"].clips) == (823, 884)
     assert (PUBLISHED["train"].samples, PUBLISHED["test"].samples) == (901, 972)
@@ -37,7 +36,6 @@ def test_the_published_counts_of_clips_and_labels_add_up():
     assert (min(PUBLISHED["test"].by_action), max(PUBLISHED["test"].by_action)) == (33, 146)
 
 
-@pytest.mark.req("H-3")
 @pytest.mark.parametrize("part", ["train", "test"])
 def test_a_set_of_the_published_size_has_the_published_labels(part):
     labels = planted(part, PUBLISHED[part].clips, np.random.default_rng(0))
@@ -46,20 +44,17 @@ def test_a_set_of_the_published_size_has_the_published_labels(part):
     assert all(len(set(one)) == len(one) for one in labels)
 
 
-@pytest.mark.req("H-3")
 def test_four_pairs_of_actions_are_each_others_reverse_and_no_two_are_alike():
     assert all(ACTIONS[one] == ACTIONS[other][::-1] for one, other in REVERSED)
     assert len(set(ACTIONS.values())) == len(ACTIONS) == 12
 
 
-@pytest.mark.req("H-3")
 def test_the_same_arguments_draw_the_same_frames_and_other_dice_others():
     one, again, other = (drawn_clip([3, 7], np.random.default_rng(seed), QUICK) for seed in (1, 1, 2))
     assert np.array_equal(one, again)
     assert one.shape != other.shape or not np.array_equal(one, other)
 
 
-@pytest.mark.req("H-1")
 def test_what_is_written_is_read_back_with_its_labels_and_split(small):
     layout = read_layout(small)
     planned = {clip.name: clip.labels for clip in planned_clips(50, 2)}
@@ -75,7 +70,6 @@ def test_what_is_written_is_read_back_with_its_labels_and_split(small):
     assert data.counts["train_clips"] == 24
 
 
-@pytest.mark.req("H-3")
 def test_clips_are_real_encoded_files_and_decode_to_what_was_drawn(tmp_path):
     frames = drawn_clip([0], np.random.default_rng(0), Look(frames=(32, 32), widths=(300, 300)))
     for name in ("one", "two"):
@@ -88,7 +82,6 @@ def test_clips_are_real_encoded_files_and_decode_to_what_was_drawn(tmp_path):
     assert np.abs(back.astype(int) - frames).mean() < 8
 
 
-@pytest.mark.req("A30")
 @pytest.mark.parametrize(
     ("width", "height", "scaled"), [(480, 224, 140), (720, 576, 240), (300, 160, 160), (640, 272, 128)]
 )
@@ -98,7 +91,6 @@ def test_frames_become_300_wide_and_keep_their_shape_with_an_even_height(width, 
     assert read_clip(tmp_path / "c.avi").shape == (3, scaled, WIDTH)
 
 
-@pytest.mark.req("H-1", case="bad")
 def test_everything_that_does_not_add_up_is_told_at_once(small, tmp_path):
     import shutil
 
@@ -132,13 +124,11 @@ def test_a_set_is_made_once_and_as_a_whole(tmp_path, monkeypatch):
     assert (place / "AVIClips" / "actioncliptrain00001.avi").stat() == made
 
 
-@pytest.mark.req("A31")
 def test_brightness_and_contrast_of_the_whole_clip_change_nothing():
     clip = np.random.default_rng(0).normal(100, 20, (12, 30, 40))
     assert normalised(0.4 * clip + 50) == pytest.approx(normalised(clip), abs=1e-4)
 
 
-@pytest.mark.req("A31")
 def test_the_four_steps_are_those_of_the_definition():
     from scipy.ndimage import convolve1d
 
@@ -157,7 +147,6 @@ def test_the_four_steps_are_those_of_the_definition():
     assert normalised(clip) == pytest.approx(centred / np.maximum(local, local.mean()), abs=1e-4)
 
 
-@pytest.mark.req("A28")
 def test_windows_follow_each_other_and_a_short_last_one_is_kept():
     assert [(part.start, part.stop) for part in windows(95)] == [(0, 30), (30, 60), (60, 90), (90, 95)]
     assert [(part.start, part.stop) for part in windows(30)] == [(0, 30)]
@@ -170,7 +159,6 @@ def test_a_reduced_video_has_the_means_of_its_parts():
     assert reduced(video, (3, 2, 4)).mean() == pytest.approx(video.mean(), abs=1e-6)
 
 
-@pytest.mark.req("H-6")
 def test_the_nearest_word_is_that_of_a_search_through_all():
     dice = np.random.default_rng(3)
     rows, words = dice.normal(size=(9000, 12)).astype(np.float32), dice.normal(size=(40, 12)).astype(np.float32)

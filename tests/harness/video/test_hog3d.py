@@ -73,7 +73,6 @@ def slow_box(gradients, start, sizes, preset):
     return flat if preset.scaled == "cell" else flat / max(np.linalg.norm(flat), 1e-30)
 
 
-@pytest.mark.req("H-6")
 @pytest.mark.parametrize("name", sorted(SMALL))
 def test_descriptors_are_those_of_the_definition_worked_out_box_by_box(video, name):
     preset = SMALL[name]
@@ -99,7 +98,6 @@ def box_sizes(places, at, preset, shape):
     raise AssertionError
 
 
-@pytest.mark.req("A32")
 def test_dense_sampling_gives_the_boxes_and_sizes_of_both_presets():
     blank = np.zeros((60, 160, 300), np.uint8)
     wang = hog3d(blank, "wang2009")
@@ -110,12 +108,10 @@ def test_dense_sampling_gives_the_boxes_and_sizes_of_both_presets():
     assert len(hog3d(blank, "tool-hollywood2").places) == 0  # too faint to be told from nothing
 
 
-@pytest.mark.req("H-6")
 def test_a_constant_video_has_no_gradients():
     assert not hog3d(np.full((30, 40, 50), 77, np.uint8)).descriptors.any()
 
 
-@pytest.mark.req("H-6")
 def test_a_ramp_has_the_same_code_everywhere_in_few_bins():
     ramp = np.broadcast_to(np.arange(60.0) * 3, (24, 44, 60))
     codes = hog3d(ramp).descriptors
@@ -123,7 +119,6 @@ def test_a_ramp_has_the_same_code_everywhere_in_few_bins():
     assert 1 <= (codes[0].reshape(-1, 20).max(axis=0) > 1e-6).sum() <= 2
 
 
-@pytest.mark.req("H-6")
 def test_a_moving_edge_falls_into_the_bins_of_its_direction_and_speed():
     t, _, x = np.meshgrid(np.arange(30), np.arange(40), np.arange(60), indexing="ij")
     right, left = (200 / (1 + np.exp(-(x - 30 - speed * (t - 15)))) for speed in (1, -1))
@@ -139,7 +134,6 @@ def test_time_reversed_is_the_same_gradient_with_time_turned_round(video):
     assert np.array_equal(back[:, :, ::-1], forth * np.array([1, 1, -1])[:, None, None])
 
 
-@pytest.mark.req("H-6")
 def test_a_turn_of_the_icosahedron_permutes_its_bins():
     normals = icosahedron()
     turn = np.array([[0, 1, 0], [0, 0, 1], [1, 0, 0]])  # x to y to t to x leaves the body as it is
@@ -150,7 +144,6 @@ def test_a_turn_of_the_icosahedron_permutes_its_bins():
     assert weights(turn.astype(np.float32) @ some)[order] == pytest.approx(weights(some), abs=1e-5)
 
 
-@pytest.mark.req("H-6")
 @pytest.mark.parametrize("half", [False, True])
 def test_bins_keep_the_size_of_every_gradient(half):
     some = np.random.default_rng(3).normal(size=(3, 200)).astype(np.float32)
@@ -176,7 +169,6 @@ EDGES = {
 }
 
 
-@pytest.mark.req("H-6")
 @pytest.mark.parametrize("place", sorted(EDGES))
 @pytest.mark.parametrize("binning", [faces(), faces(half=True), polar(), polar(4, 2)], ids=["20", "10", "5x3", "4x2"])
 def test_a_gradient_that_hardly_differs_has_bins_that_hardly_differ(binning, place):

@@ -38,7 +38,6 @@ def folder(tmp_path_factory) -> Path:
     return found
 
 
-@pytest.mark.req("A40")
 def test_a_shift_moves_the_picture_and_repeats_its_border(clip):
     moved = shifted(clip, down=2, right=-3)
     assert np.array_equal(moved[:, 2:, :-3], clip[:, :-2, 3:])
@@ -46,21 +45,18 @@ def test_a_shift_moves_the_picture_and_repeats_its_border(clip):
     assert np.array_equal(moved[:, :, -1], moved[:, :, -4])
 
 
-@pytest.mark.req("A40")
 def test_a_turn_goes_about_the_middle_and_a_quarter_turn_is_exact():
     square = np.random.default_rng(1).integers(0, 255, (3, 11, 11)).astype(np.uint8)
     assert np.array_equal(turned(square, degrees=90), np.rot90(square, axes=(1, 2)))
     assert np.array_equal(turned(square, degrees=8)[:, 5, 5], square[:, 5, 5])
 
 
-@pytest.mark.req("A40")
 def test_a_speed_takes_other_moments_and_keeps_the_number_of_frames(clip):
     assert np.array_equal(at_speed(clip, factor=2.0)[:5], clip[::2])
     assert np.array_equal(at_speed(clip, factor=0.5)[::2], clip[:5])
     assert at_speed(clip, factor=1.25).shape == clip.shape
 
 
-@pytest.mark.req("A40")
 def test_the_path_of_clips_has_every_shift_turn_and_speed(folder):
     path, kind = path_of([folder / "0.avi", folder / "1.avi"])
     steps = list(path)
@@ -70,7 +66,6 @@ def test_the_path_of_clips_has_every_shift_turn_and_speed(folder):
     assert "turned by 4 and 8 degrees" in kind
 
 
-@pytest.mark.req("A40", "H-31")
 def test_a_learner_of_clips_is_looked_into_by_windows_with_pictures(folder):
     items = stored_items(Files.of(folder, [f"{number}.avi" for number in range(8)]))
     preprocessor = {"module": "contrast-halves", "parameters": {"frames": 4, "rows": 3, "columns": 8}, "seed": 0}
@@ -88,7 +83,6 @@ def opened(picture):
     return np.asarray(Image.open(io.BytesIO(base64.b64decode(picture["png"]))))
 
 
-@pytest.mark.req("H-26")
 def test_the_picture_of_a_clip_has_frames_above_and_the_same_normalised_below(clip):
     shown = opened(clip_picture(clip))
     assert np.array_equal(shown[:12, :16], clip[0])
@@ -97,7 +91,6 @@ def test_the_picture_of_a_clip_has_frames_above_and_the_same_normalised_below(cl
     assert np.corrcoef(below.ravel(), normalised(clip)[0].ravel())[0, 1] > 0.98
 
 
-@pytest.mark.req("H-26")
 def test_filters_are_shown_strongest_first_and_as_frames():
     filters = np.zeros((30, 6, 4, 5))
     filters[7], filters[3, :, 1, 2] = 9, 5.0
@@ -107,7 +100,6 @@ def test_filters_are_shown_strongest_first_and_as_frames():
     assert opened(filter_picture(np.zeros((2, 1, 3, 3)))).std() > 0  # all alike: grey, with white between
 
 
-@pytest.mark.req("H-1")
 def test_clips_are_known_by_content_and_found_again_after_a_move(folder, tmp_path):
     names = ["0.avi", "1.avi"]
     here, there = Files.of(folder, names), Files.of(shutil.copytree(folder, tmp_path / "moved"), names)
@@ -126,7 +118,6 @@ def test_without_pyav_it_is_said_what_to_install(folder, monkeypatch):
         read_clip(folder / "0.avi")
 
 
-@pytest.mark.req("H-1", case="bad")
 def test_a_clip_that_is_gone_is_named_with_the_cure(tmp_path):
     with pytest.raises(UnreadableError, match=r"gone\.avi is not there.*name their folder in the plan"):
         read_clip(tmp_path / "gone.avi")

@@ -102,7 +102,6 @@ def made(tmp_path_factory):
         os.environ.pop("XDG_CACHE_HOME") if before is None else os.environ.__setitem__("XDG_CACHE_HOME", before)
 
 
-@pytest.mark.req("H-18", "H-10")
 def test_all_six_conditions_run_on_clips_and_one_that_cannot_be_says_why(made):
     status = {run.run: run for run in made.result.status()}
     assert set(made.runs) == {"1", "2a", "2b", "3a", "4a", "4b", "5a", "5b", "6a", "6b"}
@@ -110,7 +109,6 @@ def test_all_six_conditions_run_on_clips_and_one_that_cannot_be_says_why(made):
     assert all(0 <= run.estimate.value <= 1 for run in made.runs.values())
 
 
-@pytest.mark.req("H-1")
 def test_the_split_is_the_published_one_and_counts_stand_beside_the_published(made):
     train, test = made.data.fixed
     assert (len(train), len(test)) == (17, 19)
@@ -118,7 +116,6 @@ def test_the_split_is_the_published_one_and_counts_stand_beside_the_published(ma
     assert made.data.counts["test_clips"] == 19
 
 
-@pytest.mark.req("H-25", "A38")
 @pytest.mark.parametrize("team", ["a", "b"])
 def test_the_learning_curve_goes_from_random_weights_to_all_clips(made, team):
     nothing, every = made.found["unlabelled_curves"][team]
@@ -128,7 +125,6 @@ def test_the_learning_curve_goes_from_random_weights_to_all_clips(made, team):
     assert nothing.get("note") is None
 
 
-@pytest.mark.req("H-36", "H-25")
 @pytest.mark.parametrize(("team", "units"), [("a", [20, 20, 20]), ("b", [16, 8, 8])])
 def test_every_layer_of_both_systems_tells_what_it_holds_and_how_it_scores(made, team, units):
     layers = made.found["layers"][team]
@@ -141,7 +137,6 @@ def test_every_layer_of_both_systems_tells_what_it_holds_and_how_it_scores(made,
     assert layers[0]["single"] == layers[0]["cumulative"]
 
 
-@pytest.mark.req("H-31")
 @pytest.mark.parametrize("team", ["a", "b"])
 def test_training_moves_every_layer_and_one_without_a_gain_is_named(made, team):
     for entry in made.found["learners"][team]["layers"]:
@@ -154,7 +149,6 @@ def test_training_moves_every_layer_and_one_without_a_gain_is_named(made, team):
     assert all(any(line.startswith(f"{name}, layer {layer}: no gain") for line in said) for layer in named)
 
 
-@pytest.mark.req("A40", "H-25")
 def test_invariance_to_shifts_turns_and_speeds_is_told_for_trained_and_random_weights(made):
     table = made.figure("Invariance of units")
     assert isinstance(table, Table)
@@ -163,7 +157,6 @@ def test_invariance_to_shifts_turns_and_speeds_is_told_for_trained_and_random_we
     assert all(np.isfinite([float(value) for value in row[2:]]).all() for row in table.rows)
 
 
-@pytest.mark.req("H-26")
 def test_the_report_shows_frames_and_filters(made):
     pictures = [one for one in made.figures if isinstance(one, Image) and one.title != "The six conditions"]
     assert [picture.title for picture in pictures] == [
@@ -174,7 +167,6 @@ def test_the_report_shows_frames_and_filters(made):
     assert all(picture.content[:4] == b"\x89PNG" for picture in pictures)
 
 
-@pytest.mark.req("A33")
 def test_that_patches_are_drawn_inside_a_learner_is_declared(made):
     assert (
         "drawn inside the learner from whole windows" in made.result.manifest["modules"]["isa"]["declares"]["patches"]

@@ -38,20 +38,17 @@ def test_kappa_passes_over_items_that_one_judge_left_out():
     assert "the same" in kappa([2, 2], [2, 2]).reason
 
 
-@pytest.mark.req("R-5")
 @pytest.mark.parametrize("seed", range(5))
 def test_w_with_ties_is_friedmans_statistic_over_its_largest_value(seed):
     scores = np.random.default_rng(seed).integers(1, 5, (9, 5)).astype(float)
     assert kendalls_w(scores).value == pytest.approx(friedmanchisquare(*scores)[0] / (5 * 8), abs=1e-9)
 
 
-@pytest.mark.req("R-5")
 def test_w_is_undefined_with_a_reason_where_all_is_tied_or_nobody_ranked_the_same():
     assert "ties" in kendalls_w([[1, 1], [1, 1]]).reason
     assert "fewer" in kendalls_w([[1, np.nan], [np.nan, 2]]).reason
 
 
-@pytest.mark.req("S-20")
 def test_intraclass_correlations_are_those_of_shrout_and_fleiss():
     found = intraclass(SHROUT_FLEISS)
     published = {
@@ -65,7 +62,6 @@ def test_intraclass_correlations_are_those_of_shrout_and_fleiss():
     assert {name: round(getattr(found, name).value, 2) for name in published} == published
 
 
-@pytest.mark.req("S-20")
 @pytest.mark.parametrize("seed", range(4))
 def test_the_one_way_correlation_comes_from_an_analysis_of_variance_with_missing_ratings(seed):
     rng = np.random.default_rng(seed)
@@ -82,14 +78,12 @@ def test_the_one_way_correlation_comes_from_an_analysis_of_variance_with_missing
     assert reliability_of_mean(table).value == pytest.approx((between - within) / between)
 
 
-@pytest.mark.req("S-20")
 def test_reliability_that_cannot_be_told_says_why():
     assert intraclass([[1, 2]]).one_way.reason
     assert intraclass([[1, np.nan], [np.nan, 2]]).consistency.reason
     assert intraclass([[3, 3], [3, 3]]).one_way_mean.reason
 
 
-@pytest.mark.req("S-20")
 def test_the_mean_of_more_judges_is_more_reliable():
     rng = np.random.default_rng(0)
     table = rng.normal(0, 1, (200, 1)) + rng.normal(0, 1, (200, 8))
@@ -104,7 +98,6 @@ def test_percent_is_the_share_of_equal_pairs():
     assert percent_agreement([[1, np.nan]]).reason
 
 
-@pytest.mark.req("S-20")
 def test_a_rare_class_on_which_nobody_agrees_is_seen_by_itself():
     table = np.zeros((50, 2))
     table[0, 0] = table[1, 1] = 1
@@ -114,7 +107,6 @@ def test_a_rare_class_on_which_nobody_agrees_is_seen_by_itself():
     assert found[0.0].value == pytest.approx(96 / 98)
 
 
-@pytest.mark.req("R-5")
 def test_bias_spread_and_distance_of_a_judge_come_from_the_others_on_the_same_items():
     rng = np.random.default_rng(2)
     table = rng.normal(0, 1, (30, 4))
@@ -137,7 +129,6 @@ def test_a_judge_whom_nobody_shares_an_item_with_has_no_bias():
     assert judge.correlation.reason
 
 
-@pytest.mark.req("R-5")
 def test_ranks_that_follow_the_stars_are_consistent_and_reversed_ones_are_not():
     stars = [5, 4, 4, 2, 1]
     assert rank_consistency(stars, [1, 3, 2, 4, 5]).value == 1

@@ -41,7 +41,6 @@ def pairwise(ratings, level):
     return 1 - observed / expected
 
 
-@pytest.mark.req("R-5", "S-20")
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("values", [2, 5, 300])
 def test_alpha_is_that_of_the_peer_and_of_its_definition(level, values):
@@ -54,7 +53,6 @@ def test_alpha_is_that_of_the_peer_and_of_its_definition(level, values):
         assert found == pytest.approx(pairwise(given, level), abs=1e-9)
 
 
-@pytest.mark.req("R-5")
 def test_items_with_one_rating_carry_nothing():
     given = table(1)
     alone = np.full((5, given.shape[1]), np.nan)
@@ -63,7 +61,6 @@ def test_items_with_one_rating_carry_nothing():
         assert alpha(np.vstack([given, alone]), level) == alpha(given, level)
 
 
-@pytest.mark.req("R-5", "S-20")
 @pytest.mark.parametrize(
     ("given", "reason"),
     [
@@ -83,7 +80,6 @@ def test_ratio_data_must_not_be_negative():
     assert "negative" in alpha([[-1, 2], [3, 4]], "ratio").reason
 
 
-@pytest.mark.req("S-20")
 @pytest.mark.parametrize("level", LEVELS)
 def test_intervals_taken_at_once_are_those_of_drawing_items_one_draw_at_a_time(level):
     given = table(3, items=40)

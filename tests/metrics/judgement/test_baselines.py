@@ -10,7 +10,6 @@ from basanite.synthetic.readability import passage_of
 TEXT = "The red dog runs home. Considerable anticipation characterised everybody."
 
 
-@pytest.mark.req("R-6")
 def test_the_formulas_count_words_sentences_and_syllables():
     # the-red-dog-runs-home: 5; con-sid-er-a-ble: 5, an-tic-i-pa-tion: 5, char-ac-ter-ised: 4, ev-ery-bod-y: 4
     found = counted(TEXT)
@@ -21,7 +20,6 @@ def test_the_formulas_count_words_sentences_and_syllables():
     assert fog(TEXT) == pytest.approx(0.4 * (words + 100 * 4 / 9))
 
 
-@pytest.mark.req("R-6")
 def test_features_go_beyond_the_surface():
     plain = "The man waits. The man reads. The man sleeps."
     built = "The man, who was asked because rules changed, waits although nobody came."
@@ -33,7 +31,6 @@ def test_features_go_beyond_the_surface():
     assert np.isfinite(features(["", "…", "\u202e\x00", "a" * 100_000])).all()
 
 
-@pytest.mark.req("R-6")
 def test_a_baseline_does_not_see_the_rating_of_the_passage_it_rates():
     texts = [passage_of(number).text for number in range(40)]
     gold = np.array([passage_of(number).ease for number in range(40)])
@@ -47,7 +44,6 @@ def test_a_baseline_does_not_see_the_rating_of_the_passage_it_rates():
             assert not np.array_equal(after[name], before[name]), name
 
 
-@pytest.mark.req("R-6")
 def test_what_is_learned_from_all_features_beats_a_single_formula_where_they_matter():
     texts = [passage_of(number).text for number in range(60)]
     gold = np.array([passage_of(number).ease for number in range(60)])

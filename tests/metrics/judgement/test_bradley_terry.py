@@ -40,7 +40,6 @@ def likelihood(given, strengths, position, tie):
     return total
 
 
-@pytest.mark.req("S-19")
 @pytest.mark.parametrize("prior", [None, 0.8])
 @pytest.mark.parametrize("seed", [0, 1])
 def test_the_fit_is_the_maximum_that_another_optimiser_finds(seed, prior):
@@ -62,7 +61,6 @@ def test_the_fit_is_the_maximum_that_another_optimiser_finds(seed, prior):
     assert ("0.8" in found.regularised) == (prior is not None)
 
 
-@pytest.mark.req("S-19")
 def test_without_ties_and_position_it_is_plain_bradley_terry():
     wins = np.array([[0, 7, 4], [3, 0, 6], [2, 5, 0]])
     pairs = [(i, j) for i, j in itertools.permutations(range(3), 2) for _ in range(wins[i, j])]
@@ -76,7 +74,6 @@ def test_without_ties_and_position_it_is_plain_bradley_terry():
     assert (found.position, found.tie) == (0, 0)
 
 
-@pytest.mark.req("S-19")
 def test_a_position_effect_is_found_and_does_not_leak_into_strengths():
     given, _ = season(3, size=4000, position=0.8)
     found = fit(given)
@@ -84,7 +81,6 @@ def test_a_position_effect_is_found_and_does_not_leak_into_strengths():
     assert found.tie == pytest.approx(0.7, abs=0.15)
 
 
-@pytest.mark.req("S-19", case="bad")
 def test_systems_that_wins_do_not_tie_together_are_refused_by_name_or_held_by_a_named_prior():
     given = comparisons_of([0, 0, 2], [1, 1, 3], [0, 0, 2], systems=4)
     assert unconnected(given) == [[0], [1], [2, 3]]
@@ -95,19 +91,16 @@ def test_systems_that_wins_do_not_tie_together_are_refused_by_name_or_held_by_a_
     assert held.strengths[0] > held.strengths[1]
 
 
-@pytest.mark.req("S-19", case="bad")
 def test_a_position_effect_without_end_is_refused():
     given = comparisons_of([0, 1, 0], [1, 0, 1], [0, 0, 0], systems=2)
     with pytest.raises(UnconnectedError, match="without end"):
         fit(given)
 
 
-@pytest.mark.req("S-19")
 def test_a_tie_joins_two_systems_both_ways():
     assert unconnected(comparisons_of([0], [1], [2], systems=2)) == [[0, 1]]
 
 
-@pytest.mark.req("S-19")
 @pytest.mark.parametrize("seed", range(4))
 def test_circular_triads_are_counted_by_majority(seed):
     rng = np.random.default_rng(seed)
@@ -125,7 +118,6 @@ def test_circular_triads_are_counted_by_majority(seed):
     assert circular_triads(comparisons_of(first, second, outcome, systems=6)) == circles
 
 
-@pytest.mark.req("S-19")
 def test_intervals_draw_items_and_judges_and_hold_the_estimate():
     given, truth = season(5, size=400)
     found = with_intervals(given, draws=60, seed=1)
@@ -133,7 +125,6 @@ def test_intervals_draw_items_and_judges_and_hold_the_estimate():
     assert sum(one.low <= true <= one.high for one, true in zip(found.intervals, truth, strict=True)) >= 3
 
 
-@pytest.mark.req("S-19")
 def test_judges_of_opposite_tastes_widen_the_intervals():
     rng = np.random.default_rng(6)
     judge = rng.integers(0, 6, 600)

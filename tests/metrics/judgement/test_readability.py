@@ -45,20 +45,17 @@ def by_loops(experts, novices, machine):
     return np.mean(differences), np.mean(hits), correlation
 
 
-@pytest.mark.req("R-3")
 @pytest.mark.parametrize("seed", range(8))
 def test_the_three_metrics_are_those_of_the_plan(seed):
     given = panel(seed, missing=0.3 if seed % 2 else 0)
     assert list(values(*given).values()) == pytest.approx(by_loops(*given), abs=1e-12)
 
 
-@pytest.mark.req("R-3")
 def test_a_rating_on_the_edge_of_the_range_hits_and_one_beyond_it_does_not():
     experts, novices = np.array([[2.0, 3.0]] * 4), np.full((4, 1), 3.0)
     assert values(experts, novices, [2, 3, 1.99, 3.01])["proportional_target"] == pytest.approx(0.25)
 
 
-@pytest.mark.req("R-3")
 def test_a_constant_machine_has_no_correlation():
     experts, novices, machine = panel(0)
     assert math.isnan(values(experts, novices, np.full(len(machine), 3.3))["correlation"])
@@ -71,7 +68,6 @@ def exact_null(experts, novices):
         return np.array([list(values(experts, novices, np.array(chosen)).values()) for chosen in choices]).T
 
 
-@pytest.mark.req("R-4")
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_the_drawn_null_is_the_exact_one(seed):
     experts, novices, _ = panel(seed, passages=5, novices=4, missing=0.2)
@@ -84,7 +80,6 @@ def test_the_drawn_null_is_the_exact_one(seed):
         assert np.quantile(found, 0.9) == pytest.approx(np.quantile(wanted, 0.9), abs=0.05)
 
 
-@pytest.mark.req("R-4")
 def test_undefined_draws_of_the_correlation_stay_undefined_and_are_counted():
     experts, novices = np.array([[1.0, 2], [4, 5]]), np.array([[3.0, 4], [3, 4]])
     drawn = null.null_values(experts, novices, draws=1000, seed=0)
@@ -93,7 +88,6 @@ def test_undefined_draws_of_the_correlation_stay_undefined_and_are_counted():
     assert test.p == pytest.approx((np.nansum(drawn[2] >= 0.5) + 1) / (1000 - test.undefined + 1))
 
 
-@pytest.mark.req("R-4")
 def test_p_is_never_0_and_equal_values_count_as_reached():
     drawn = np.linspace(0, 1, 9999)
     assert null.judged(2.0, drawn).p == 1 / 10_000
@@ -101,7 +95,6 @@ def test_p_is_never_0_and_equal_values_count_as_reached():
     assert math.isnan(null.judged(math.nan, drawn).p)
 
 
-@pytest.mark.req("R-4")
 @pytest.mark.parametrize("draws", [39, 100, 999, 10_000])
 def test_a_value_lies_above_the_critical_one_exactly_if_its_p_is_in_the_upper_tail(draws):
     drawn = np.random.default_rng(draws).integers(0, 200, draws) / 7
@@ -110,7 +103,6 @@ def test_a_value_lies_above_the_critical_one_exactly_if_its_p_is_in_the_upper_ta
         assert test.above == (test.p <= 0.025)
 
 
-@pytest.mark.req("R-4")
 def test_the_same_seed_gives_the_same_null_in_blocks_of_any_size(monkeypatch):
     experts, novices, _ = panel(5, passages=31)
     whole = null.null_values(experts, novices, draws=500, seed=3)
@@ -119,7 +111,6 @@ def test_the_same_seed_gives_the_same_null_in_blocks_of_any_size(monkeypatch):
     assert not np.array_equal(null.null_values(experts, novices, draws=500, seed=4), whole)
 
 
-@pytest.mark.req("R-4")
 def test_mean_and_spread_of_the_null_have_a_closed_form_and_strays_are_noticed():
     experts, novices, _ = panel(6, missing=0.3)
     drawn = null.null_values(experts, novices, draws=10_000, seed=0)[0]
@@ -141,7 +132,6 @@ def crossed_by_loops(block, passages, novices):
         return [own[NAMES[0]], *(own[name] - np.nanmean([one[name] for one in each]) for name in NAMES[1:])]
 
 
-@pytest.mark.req("S-3")
 def test_a_crossed_draw_is_the_data_with_copies_of_passages_and_novices():
     from basanite.metrics.judgement import crossed
 
@@ -156,7 +146,6 @@ def test_a_crossed_draw_is_the_data_with_copies_of_passages_and_novices():
         assert found == pytest.approx(crossed_by_loops(block, passages, novices), abs=1e-9)
 
 
-@pytest.mark.req("S-3")
 def test_the_crossed_interval_is_wider_where_novices_are_biased_each_in_their_own_way():
     rng = np.random.default_rng(1)
     experts, _, machine = panel(8, passages=60)
@@ -170,7 +159,6 @@ def test_the_crossed_interval_is_wider_where_novices_are_biased_each_in_their_ow
     assert widths[1] > 1.5 * widths[0]
 
 
-@pytest.mark.req("S-3")
 def test_rows_redrawn_for_intervals_hold_the_mean_of_the_drawn_novices():
     block = Readings((), *panel(9, missing=0.2))
     made = redrawn(block)(0)(200)
@@ -181,7 +169,6 @@ def test_rows_redrawn_for_intervals_hold_the_mean_of_the_drawn_novices():
     assert np.array_equal(made[:, :, 2:], np.broadcast_to(rows(block)[:, 2:], (200, 20, 8)))
 
 
-@pytest.mark.req("S-3")
 def test_no_other_constant_is_better_than_the_best_one():
     experts, novices, _ = panel(10)
     best = best_constant(experts)
@@ -189,7 +176,6 @@ def test_no_other_constant_is_better_than_the_best_one():
     assert max(tried) <= values(experts, novices, np.full(20, best))[NAMES[0]] + 1e-12
 
 
-@pytest.mark.req("S-3")
 def test_each_novice_is_scored_against_the_others():
     experts, novices, _ = panel(11)
     found = novices_as_machines(experts, novices)
@@ -198,7 +184,6 @@ def test_each_novice_is_scored_against_the_others():
         assert list(one.values()) == pytest.approx(by_loops(experts, others, novices[:, at]), abs=1e-12)
 
 
-@pytest.mark.req("S-3")
 def test_ratings_are_brought_to_the_nearest_step_of_the_scale():
     assert to_scale([1.0, 1.49, 1.5, 4.6, 5.0], 1, 5).tolist() == [1, 1, 2, 5, 5]
     assert to_scale([0.1, 0.74], 0, 1, 0.5).tolist() == [0, 0.5]

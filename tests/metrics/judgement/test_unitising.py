@@ -17,7 +17,6 @@ SECOND = spans((70, 80, "c"), (205, 20, "c"), (250, 20, "c"), (30, 60, "k"), (15
 PUBLISHED = Document(300, [FIRST, SECOND])
 
 
-@pytest.mark.req("S-20")
 def test_the_worked_example_of_its_author_comes_out():
     assert unitising_alpha([PUBLISHED], "c").value == pytest.approx(0.7286, abs=1e-4)
     assert unitising_alpha([PUBLISHED], "k").value == 1
@@ -75,14 +74,12 @@ def season(seed, documents=4, judges=3):
     return made
 
 
-@pytest.mark.req("S-20")
 @pytest.mark.parametrize("seed", range(6))
 def test_alpha_of_several_documents_and_judges_is_that_of_all_sections(seed):
     given = season(seed)
     assert unitising_alpha(given).value == pytest.approx(by_loops(given), abs=1e-9)
 
 
-@pytest.mark.req("S-20")
 def test_intervals_draw_whole_documents():
     given = season(7, documents=20)
     found = unitising_alpha_with_interval(given, draws=200)
@@ -93,7 +90,6 @@ def test_intervals_draw_whole_documents():
     assert copied.value == pytest.approx(found.value, abs=0.05)
 
 
-@pytest.mark.req("S-20")
 def test_what_cannot_be_told_says_why():
     assert "nobody" in unitising_alpha([Document(10, [[], []])]).reason
     assert "two judges" in unitising_alpha([Document(10, [[Span(0, 3)]])]).reason

@@ -45,7 +45,6 @@ def test_a_wrong_password_and_an_unknown_address_get_the_same_answer(browser, ad
     assert "Sign out" not in answer.text
 
 
-@pytest.mark.req("P-11")
 def test_the_database_holds_an_argon2_hash_at_the_cost_of_the_settings(office, ada):
     with office.reading() as session:
         kept = session.get(Account, ada).password
@@ -94,14 +93,12 @@ def guess(office, times, address, password="wrong password"):
     return tries[-1].outcome
 
 
-@pytest.mark.req("P-11")
 def test_who_guesses_is_locked_out_and_not_the_owner_elsewhere(office, ada):
     assert guess(office, CHEAP.failures, "192.0.2.1") == "locked"
     assert guess(office, 1, "192.0.2.1", PASSWORD) == "locked"
     assert guess(office, 1, "198.51.100.7", PASSWORD) == "in"
 
 
-@pytest.mark.req("P-11")
 def test_guesses_from_many_addresses_close_the_account_to_strangers_but_not_where_its_owner_was_before(office, ada):
     with office.writing() as session:
         note_address(session, office, ada, "198.51.100.7")
@@ -111,7 +108,6 @@ def test_guesses_from_many_addresses_close_the_account_to_strangers_but_not_wher
     assert guess(office, 1, "198.51.100.7", PASSWORD) == "in"
 
 
-@pytest.mark.req("P-11")
 def test_a_new_password_ends_every_lock_of_its_owner(office, ada):
     guess(office, CHEAP.failures, "192.0.2.1")
     with office.writing() as session:

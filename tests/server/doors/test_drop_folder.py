@@ -17,8 +17,6 @@ from basanite.campaign.office import Office
 from basanite.campaign.store.tables import Charge, Dropped, Submission
 from basanite.testing import season, small_campaign_text
 
-pytestmark = pytest.mark.req("X-12")
-
 NAME = "Alpha_CLIR-contrastive-unconstrained-QUERY1-{label}_BASE-1A-DEV_20180115_120000.tgz"
 
 
@@ -144,7 +142,6 @@ def test_answers_are_never_written_through_a_link(office, folder, pack, tmp_path
     assert (look(office), list(elsewhere.iterdir())) == (1, [])
 
 
-@pytest.mark.req("M56")
 def test_a_name_that_says_too_little_is_answered_with_what_to_do(office, folder, pack):
     path = dropped(folder, pack, name="alpha.tgz")
     assert look(office) == 0
@@ -161,7 +158,6 @@ def others(office):
     return made
 
 
-@pytest.mark.req("D-3")
 @pytest.mark.parametrize("name", ["Alpha.csv", "run7.pred.jsonl.gz", "Beta"])
 def test_folders_name_window_and_task_and_the_file_keeps_its_own_name(office, others, name):
     part = others / f"{name}.part"
@@ -193,7 +189,6 @@ MISPLACED = {
 }
 
 
-@pytest.mark.req("D-3", case="bad")
 def test_a_file_at_the_wrong_place_or_with_a_bad_name_is_told_where_it_belongs_and_stops_nobody(office, others):
     team = others.parents[1]
     for way in MISPLACED:
@@ -212,7 +207,6 @@ def test_a_file_at_the_wrong_place_or_with_a_bad_name_is_told_where_it_belongs_a
     assert look(office) == 0
 
 
-@pytest.mark.req("M79", "C25")
 def test_the_count_is_the_same_whatever_the_door(office, folder, pack, small):
     for number in range(4):
         dropped(folder, pack, label=f"run{number}")
@@ -222,7 +216,6 @@ def test_the_count_is_the_same_whatever_the_door(office, folder, pack, small):
         assert sorted(session.scalars(select(Charge.state))) == ["reserved"] * 3
 
 
-@pytest.mark.req("X-8")
 def test_hostile_archives_end_as_invalid_and_the_problems_are_put_beside_them(office, pack):
     small = season(office, small_campaign_text(quota=len(HOSTILE)))
     add_reference(office, small, pack, "DEV")

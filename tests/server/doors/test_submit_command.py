@@ -103,7 +103,6 @@ def test_a_server_that_is_not_there_is_a_users_matter(there, monkeypatch):
     assert (ended.code, "cannot be reached" in ended.stderr, "Traceback" in ended.stderr) == (2, True, False)
 
 
-@pytest.mark.req("P-14")
 def test_the_token_goes_to_no_other_server(there):
     from basanite.cli.submit.tus import connected
 

@@ -64,7 +64,6 @@ def weight(addresses):
     return sum(len(assets()[name]) for name in seen)
 
 
-@pytest.mark.req("P-4")
 @pytest.mark.parametrize("page", ALL, ids=NAMES.get)
 def test_a_page_is_light_and_brings_everything_itself(page):
     most = BENCH if NAMES[page] in BENCHES else BUDGET
@@ -80,13 +79,11 @@ def test_the_scale_weighs_what_scripts_import():
     assert weight([static_address("annotate/page.js")]) > 2 * alone
 
 
-@pytest.mark.req("P-33")
 @pytest.mark.parametrize("page", ALL, ids=NAMES.get)
 def test_every_table_has_a_name(page):
     assert [Loaded(shown_in(page, state)).nameless for state in ("one", "error")] == [[], []]
 
 
-@pytest.mark.req("P-4", "P-33")
 @pytest.mark.parametrize("page", ALL, ids=NAMES.get)
 def test_a_list_on_a_phone_says_what_each_value_is(page):
     """Rows become blocks there, and the heads of the columns are gone: each value brings its own."""

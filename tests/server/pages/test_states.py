@@ -48,7 +48,6 @@ def cases():
     ]
 
 
-@pytest.mark.req("P-4")
 @pytest.mark.parametrize(("page", "state"), cases())
 def test_a_page_in_a_state_is_well_made(page, state):
     text = render(ALL[page](state), frame(state))
@@ -66,7 +65,6 @@ def test_a_page_in_a_state_is_well_made(page, state):
     assert len(text) < SIZE
 
 
-@pytest.mark.req("X-14")
 @pytest.mark.parametrize("page", ALL, ids=lambda page: page.__module__.rpartition(".")[2])
 def test_strangers_words_are_words(page):
     text = render(ALL[page]("hostile"), frame("hostile"))
@@ -76,7 +74,6 @@ def test_strangers_words_are_words(page):
     assert "</title><" not in text.replace("</title>\n<link", "")
 
 
-@pytest.mark.req("P-33")
 @pytest.mark.parametrize("page", ALL, ids=lambda page: page.__module__.rpartition(".")[2])
 def test_foreign_words_are_isolated_from_what_stands_around_them(page):
     text = render(ALL[page]("rtl"), frame("rtl"))
@@ -103,7 +100,6 @@ def test_every_page_has_its_states():
     assert len(made) > 20
 
 
-@pytest.mark.req("P-6")
 def test_long_lists_are_cut_and_say_so():
     boards = next(page for page in ALL if page.__name__ == "LeaderboardPage")
     text = render(ALL[boards]("many"), frame("many"))
