@@ -45,7 +45,7 @@ def decide_join(session: Session, office: Office, actor: Actor, membership_id: s
     row.state, row.decided, row.decided_by = ("active" if accept else "refused"), now, actor.id
     _told(session, office, "membership.approved" if accept else "membership.refused", actor, team, row)
     template = "join_approved" if accept else "join_refused"
-    words = {"team": team.id, "password": ""}
+    words = {"team": team.id, "password": password_link(session, office, row.person_id)}
     tell(session, office, template, persons=[row.person_id], campaign_id=team.campaign_id, data=words, once=row.id)
     return row
 
