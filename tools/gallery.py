@@ -24,7 +24,8 @@ def shown(printed: str) -> list[str]:
     >>> shown("Alpha\\n\\n Metric\\n ──────\\n aqwv\\n \\nmore\\n")
     ['Alpha', '', ' Metric', ' ──────', ' aqwv', '...']
     """
-    kept, in_table = [], False
+    kept: list[str] = []
+    in_table = False
     for line in printed.strip().splitlines():
         if in_table and not line.strip():
             return [*kept, "..."]
