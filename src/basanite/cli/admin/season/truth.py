@@ -92,7 +92,9 @@ def _checked(
     with refusals(json=json), opened(data) as office:
         from basanite.campaign.organising import reference_files, references
 
-        place = references.Place(given["task"], given["dataset"], given["language"], given["queryset"])
+        only = plan.campaign.languages[0] if len(plan.campaign.languages) == 1 else ""
+        language = given["language"] or only
+        place = references.Place(given["task"], given["dataset"], language, given["queryset"])
         reference_files.window_of(plan.campaign, place)
         roles = {role: given[role] for role in ("queries", "metadata", "judgements", "human", "open_queries")}
         material = reference_files.take_in(office, reference_files.Paths(files, **roles))
