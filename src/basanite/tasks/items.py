@@ -238,7 +238,7 @@ def _id_problems(reference: Items, answers: Items, place: Place) -> Iterator[Pro
     missing = [name for name in reference.ids if name not in given and name not in answers.refused]
     if len(missing) > answers.lost > 0:
         message = f"{len(missing)} items have no answer, beside what could not be read"
-        yield place.problem(answers.file, None, message, "mend what could not be read first", missing[0])
+        yield place.problem(answers.file, None, message, "fix what could not be read first", missing[0])
     for name in () if answers.lost else missing:  # those that were lost may be those that are missing
         message, fix = f"item {name!r} has no answer", "answer every item, if need be with nothing"
         yield place.problem(answers.file, None, message, fix, name, kind="missing")
