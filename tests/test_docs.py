@@ -89,6 +89,8 @@ def test_a_promise_that_is_not_kept_is_noticed(shell):
         run_console("$ echo one\ntwo\n", shell, place="page:1")
     with pytest.raises(AssertionError, match="exit 3"):
         run_console("$ (exit 3)\n", shell, place="page:1")
+    with pytest.raises(AssertionError, match="exit 3"):
+        run_console("$ (echo no; exit 3)\n...\n", shell, place="page:1")
     with pytest.raises(AssertionError, match="ended the reader's shell"):
         run_console("$ exit 3\n", shell, place="page:1")
 

@@ -152,7 +152,7 @@ def refund(run: str, reason: str, campaign: str, data: Path | None, mail: str | 
 
 
 @click.command(
-    epilog=example('basanite admin extra Alpha --window dev --count 2 --reason "our disk was full" --data season')
+    epilog=example('basanite admin extra Alpha --window dev --task CLIR --reason "our disk was full" --data season')
 )
 @click.argument("team")
 @click.option("--window", required=True, help="The window in which they count.")
