@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import tarfile
+import zipfile
 
 import pytest
 from tests.cli.running import EXAMPLE, ROOT, here
@@ -102,6 +103,95 @@ def test_a_wrong_separator_or_header_is_one_problem(text, message, tmp_path):
     (tmp_path / "a.csv").write_text(text)
     answer = found("classification", EXAMPLES / "classification" / "key.csv", "a.csv", cwd=tmp_path)
     assert [problem["message"] for problem in answer["problems"]] == [message]
+
+
+@pytest.mark.req("D-4", "D-7")
+@pytest.mark.parametrize(
+    ("text", "message", "fix"),
+    [
+        ("id,label\n" + "1,a\n" * 60, "this looks like a table with commas between its cells", "write: query Q0"),
+        ('{"id": "1", "label": "a b c"}\n' * 60, "this looks like JSON lines", "write: query Q0"),
+        ('[{"image_id": 1, "caption": "a dog"}]\n', "this looks like COCO captions", "the task captions reads them"),
+        ("q1 0 d1 1\nq1 0 d2 0\n", "this looks like TREC qrels", "the task ranking reads them as a reference"),
+        ("map all 0.25\nP_10 all 0.5\n", "this looks like what trec_eval printed", "give the run itself"),
+        (
+            "the cat sat\nit ran away\n",
+            "this does not look like a TREC run: a line has 6 fields there, not 3",
+            "write:",
+        ),
+    ],
+)
+def test_a_file_of_another_kind_is_no_run_and_is_told_once(text, message, fix, tmp_path):
+    (tmp_path / "a.csv").write_text(text)
+    answer = found("ranking", EXAMPLES / "ranking" / "qrels.txt", "a.csv", cwd=tmp_path)
+    assert answer["total"] == 1
+    assert answer["problems"][0]["message"].startswith(message)
+    assert answer["problems"][0]["fix"].startswith(fix)
+
+
+@pytest.mark.req("D-4", "D-7")
+def test_an_archive_is_no_run_and_is_told_once(tmp_path):
+    answer = found("ranking", EXAMPLES / "ranking" / "qrels.txt", EXAMPLE / "Alpha.tgz", cwd=tmp_path)
+    assert [problem["message"] for problem in answer["problems"]] == ["this is a tar archive, not a TREC run"]
+
+
+@pytest.mark.req("D-7")
+def test_a_run_with_some_broken_lines_is_told_line_by_line(tmp_path):
+    (tmp_path / "a.run").write_text("q1 Q0 d1 1 2.5 a\nq1 Q0 d2 2\nq1 Q0 d3 3\n")
+    answer = found("ranking", EXAMPLES / "ranking" / "qrels.txt", "a.run", cwd=tmp_path)
+    assert [problem["line"] for problem in answer["problems"] if problem["rule"] == "M84"] == [2, 3]
+
+
+@pytest.mark.req("D-4", "D-7")
+@pytest.mark.parametrize("side", ["reference", "submission"])
+def test_trees_that_run_over_lines_are_told_with_the_setting_that_reads_them(side, tmp_path):
+    whole = "(S (NP (DT the) (NN cat)) (VP (VBD sat)))\n(S (NP (PRP it)) (VP (VBD ran)))\n"
+    spread = "( (S\n    (NP (DT the) (NN cat))\n    (VP\n      (VBD sat))))\n( (S (NP (PRP it))\n  (VP (VBD ran))))\n"
+    for name in ("reference", "submission"):
+        (tmp_path / name).write_text(spread if name == side else whole)
+    words = ("validate", "parsing", "--reference", "reference", "--submission", "submission")
+    ended = here(*words, cwd=tmp_path)
+    first, *more = ended.stderr.splitlines()
+    assert ended.code == 1
+    assert "its trees run over several lines" in first
+    assert first.endswith("To do: set layout to trees (`--set layout=trees`)")
+    assert len(more) == 1
+    assert here(*words, "--set", "layout=trees", cwd=tmp_path).code == 0
+
+
+@pytest.mark.req("D-7")
+def test_words_of_another_channel_show_how_the_reference_calls_it(tmp_path):
+    (tmp_path / "a.stm").write_text("r1 a s1 0.0 2.0 the cat\nr1 a s1 2.0 4.0 sat\n")
+    (tmp_path / "a.ctm").write_text("r1 A 0.1 0.2 the\nr1 A 0.4 0.2 cat\n")
+    (problem,) = found("speech", "a.stm", "a.ctm", cwd=tmp_path)["problems"]
+    assert problem["message"].endswith("of the reference, like 'r1 A'")
+    assert problem["fix"].endswith("like 'r1 a'")
+
+
+NOT_TEXT = {
+    "binary data": (bytes(range(256)) * 40, "this is binary data, no text", "give JSON lines, CSV, TSV or Parquet"),
+    "UTF-16": ("id,label\ni001,first\n".encode("utf-16"), "this is text in UTF-16", "save it as UTF-8"),
+    "nothing": (b"", "the file is empty", "write a header line, and one line for each item"),
+    "blank lines": (b"\n\n \n", "the file is empty", "write a header line, and one line for each item"),
+}
+
+
+@pytest.mark.req("D-7", "D-12")
+@pytest.mark.parametrize("name", NOT_TEXT)
+@pytest.mark.parametrize("ending", [".csv", ".txt"])
+def test_a_file_that_is_no_text_is_told_once(name, ending, tmp_path):
+    data, message, fix = NOT_TEXT[name]
+    (tmp_path / f"a{ending}").write_bytes(data)
+    answer = found("classification", EXAMPLES / "classification" / "key.csv", f"a{ending}", cwd=tmp_path)
+    assert [(problem["message"], problem["fix"]) for problem in answer["problems"]] == [(message, fix)]
+
+
+def test_a_small_zip_that_grows_huge_is_refused(tmp_path):
+    with zipfile.ZipFile(tmp_path / "a.zip", "w", zipfile.ZIP_DEFLATED) as packed:
+        packed.writestr("a.csv", b"id,label\n" + b"i001,first\n" * 7_000_000)
+    answer = found("classification", EXAMPLES / "classification" / "key.csv", "a.zip", cwd=tmp_path)
+    messages = [problem["message"] for problem in answer["problems"]]
+    assert messages == ["the zip archive expands to more than 200 times its size"]
 
 
 @pytest.mark.req("D-7")

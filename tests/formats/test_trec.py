@@ -242,7 +242,7 @@ def test_a_disk_that_fails_while_reading_is_told(run, monkeypatch):
 
 def test_mistakes_beyond_those_listed_are_counted(run):
     findings = Findings()
-    trec.read_run(trec.Reader(run("x\n" * 100), findings, "submission"))
+    trec.read_run(trec.Reader(run("q Q0 d 1 high tag\n" * 100), findings, "submission"))
     assert (len(findings.problems), findings.counts) == (20, {"M84": 100})
 
 

@@ -159,6 +159,9 @@ def _is_language_model(start: Beginning) -> bool:
 
 
 ID_TEXT: Final = 'write one JSON object a line: {"id": "utt1", "text": "the cat sat"}'
+LOG_PROBABILITIES: Final = (
+    'the task lm reads log-probabilities: write one JSON object a line: {"id": "1", "logprobs": [-1.5, -0.2]}'
+)
 JSON_LINES: Final = Kind("JSON lines", _is_json_lines, (".jsonl", ".ndjson"))
 JSON: Final = Kind(
     "one JSON value",
@@ -205,7 +208,7 @@ TEXTS: Final = (
     CTM,
     Kind("TRN (an id in parentheses ends each line)", _is_trn, (".trn",), f"{ID_TEXT}, or give STM and CTM files"),
     Kind("a Kaldi text file (an id begins each line)", _is_kaldi, (), ID_TEXT),
-    Kind("a language model or what one printed", _is_language_model, (".arpa",), "the task lm reads log-probabilities"),
+    Kind("a language model or what one printed", _is_language_model, (".arpa",), LOG_PROBABILITIES),
 )
 """Kinds of text in the order in which they are tried: the more exact first."""
 
@@ -237,6 +240,7 @@ def other_ending(kind: Kind, ending: str) -> bool:
     return ending_kind(ending) is not None and ending not in kind.endings
 
 
+UTF_16: Final = "text in UTF-16"
 MAGIC: Final = {
     b"PAR1": "Parquet",
     b"PK\x03\x04": "a zip archive",
@@ -249,11 +253,18 @@ MAGIC: Final = {
     b"\x89HDF": "HDF5",
     b"%PDF": "PDF",
     b"\xd0\xcf\x11\xe0": "an old Office document",
-    b"\xff\xfe": "text in UTF-16",
-    b"\xfe\xff": "text in UTF-16",
+    b"\xff\xfe": UTF_16,
+    b"\xfe\xff": UTF_16,
 }
 
 
 def magic_name(data: bytes) -> str:
     """What a file is by its first bytes; "" where they say nothing."""
     return next((name for magic, name in MAGIC.items() if data.startswith(magic)), "")
+
+
+def is_binary(start: Beginning) -> bool:
+    """Whether most lines hold what no text does: bytes that are 0 or no UTF-8."""
+    lines = start.text.split("\n")
+    strange = sum("\0" in line or "\ufffd" in line for line in lines)
+    return "\0" in start.text and 2 * strange > len(lines)

@@ -22,9 +22,11 @@ from basanite.formats.file_kinds import (
     PARQUET,
     PLAIN,
     TABLE,
+    UTF_16,
     Kind,
     ending_kind,
     has_header,
+    is_binary,
     magic_name,
     other_ending,
     text_kind,
@@ -98,7 +100,8 @@ def read_records(
     if file is None:
         return None
     kind = _kind(file, id_name, plain=plain)
-    if kind is None or kind not in READERS or (kind is PLAIN and not plain):
+    empty = kind is TABLE and not file.data.strip()
+    if kind is None or kind not in READERS or empty or (kind is PLAIN and not plain):
         findings.add(_refusal(file, kind, place, plain=plain))
         return None
     if other_ending(kind, file.ending):
@@ -135,7 +138,7 @@ def _kind(file: SingleFile, id_name: str, *, plain: bool) -> Kind | None:
     if file.data.startswith(b"PAR1"):
         return PARQUET
     start = file.beginning
-    if "\0" in start.text and magic_name(file.data):
+    if "\0" in start.text and (magic_name(file.data) or is_binary(start)):
         return None
     promised = ending_kind(file.ending)
     if has_header(start, id_name) and promised is TABLE:
@@ -152,7 +155,11 @@ def _refusal(file: SingleFile, kind: Kind | None, place: Place, *, plain: bool) 
     """What a file looks like, and what reads it."""
     hint = "" if kind is None else kind.hint
     if kind is None:
-        message, fix = f"this is {magic_name(file.data)}", "give a text in UTF-8" if plain else TABLES_READ
+        found = magic_name(file.data)
+        reads = "give a text in UTF-8" if plain else TABLES_READ
+        message, fix = f"this is {found or 'binary data, no text'}", "save it as UTF-8" if found == UTF_16 else reads
+    elif not file.data.strip():
+        message, fix = "the file is empty", "write a header line, and one line for each item"
     elif kind is PLAIN:
         message, fix = "this looks like plain text, not like a table with a header line", TABLES_READ
     else:

@@ -21,6 +21,8 @@ ZIP: Final = b"PK\x03\x04"
 TAR_MAGIC: Final = slice(257, 262)
 TAR_BLOCK: Final = 512
 OFFICE: Final = "[Content_Types].xml"
+RATIO: Final = Limits()
+"""How much a file inside may be larger than what it is packed in."""
 ALONE: Final = "pack the one file alone, or give it as it is"
 
 
@@ -115,6 +117,8 @@ def _unzipped(raw: bytes, limit: int) -> tuple[str, bytes]:
     try:
         with zipfile.ZipFile(io.BytesIO(raw)) as archive:
             member = _only_member(archive)
+            if member.file_size > max(RATIO.ratio_from, RATIO.ratio * len(raw)):
+                raise PackedError(f"the zip archive expands to more than {RATIO.ratio} times its size")
             with archive.open(member) as file:
                 data = file.read(limit + 1)
     except (zipfile.BadZipFile, RuntimeError, EOFError, zlib.error, OSError) as error:

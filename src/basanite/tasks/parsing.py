@@ -16,6 +16,7 @@ from basanite.analysis.results import Comparison
 from basanite.figures import Extract, Figure, Marked
 from basanite.formats.items import Items, read_items, text_of
 from basanite.formats.records import Place, digest_of, open_single
+from basanite.formats.single_file import beginning_of
 from basanite.formats.texts.evalb_parameters import Parameters, read_parameters
 from basanite.formats.texts.trees import Names, Trees, read_trees, tree_texts
 from basanite.metrics.text.parsing import (
@@ -71,7 +72,11 @@ def read_submission(path: Path, settings: Settings, findings: Findings) -> Items
 
 def _read(path: Path, place: Place, settings: Settings, findings: Findings) -> Items | None:
     if settings["layout"] == "lines":
-        return read_items(path, text_of, place, findings, used=("text",))
+        if not _runs_over_lines(path):
+            return read_items(path, text_of, place, findings, used=("text",))
+        message, fix = "its trees run over several lines, and one line is read as one tree", "set layout to trees"
+        findings.add(place.problem(path.name, None, message, fix, hint="`--set layout=trees`"))
+        return None
     file = open_single(path, place, findings)
     if file is None:
         return None
@@ -79,6 +84,14 @@ def _read(path: Path, place: Place, settings: Settings, findings: Findings) -> I
     numbers = tuple(str(number) for number in range(1, len(found) + 1))
     texts = tuple(text for _, text in found)
     return Items(path.name, numbers, texts, [line for line, _ in found], digest_of([(path.name, file.raw)]))
+
+
+def _runs_over_lines(path: Path) -> bool:
+    """Whether the first tree of a file ends on a later line, and most lines are but pieces of trees."""
+    start = beginning_of(path)
+    _, first = next(tree_texts(start.text), (0, ""))
+    pieces = sum(line.count("(") != line.count(")") for line in start.lines)
+    return "\n" in first and first.count("(") == first.count(")") and 2 * pieces > len(start.lines)
 
 
 def _faults(items: Items, trees: Trees, place: Place, severity: Severity) -> Iterator[Problem]:

@@ -62,7 +62,9 @@ class RankingRun(ItemRun):
         if self.answers is None or self.reference is None:
             return
         given, judged = set(self.answers.ids), set(self.reference.ids)
-        if given and given.isdisjoint(judged):
+        if not given:
+            return  # a file without a single line that can be read has been told
+        if given.isdisjoint(judged):
             message = f"none of your {len(given)} queries has judgements: is this the right data set?"
             fix = "send a run for the queries of this data set, with names as it has them"
             findings.add(SUBMISSION.problem(self.inputs.submission.name, None, message, fix, min(given)))

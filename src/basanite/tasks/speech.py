@@ -116,8 +116,9 @@ class SpeechRun(ItemRun):
         )
         if lost and len(lost) == len(heard.words):
             message = f"none of your {len(lost)} words is of a recording and channel of the reference"
-            fix = "is this the right data set? Name recordings and channels as it does"
-            findings.add(SUBMISSION.problem(heard.file, lost[0].line, message, fix, lost[0].recording))
+            yours, its = f"{lost[0].recording} {lost[0].channel}", " ".join(min(known, default=()))
+            fix = f"is this the right data set? Name recordings and channels as it does, like {its!r}"
+            findings.add(SUBMISSION.problem(heard.file, lost[0].line, f"{message}, like {yours!r}", fix, yours))
             return None
         for word in lost:
             message = f"the reference has no segment of recording {word.recording!r}, channel {word.channel!r}"

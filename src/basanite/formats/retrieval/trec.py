@@ -20,6 +20,20 @@ from typing import IO, Literal, NamedTuple, TypeAlias, cast
 from basanite.errors import SettingError, UnreadableError
 from basanite.formats.archives.archive import GZIP
 from basanite.formats.bounded import check_regular
+from basanite.formats.file_kinds import (
+    BEGINNING,
+    COCO,
+    JSON,
+    JSON_LINES,
+    QRELS,
+    RUN,
+    TREC_EVAL,
+    UTF_16,
+    WMT,
+    Beginning,
+    Kind,
+    magic_name,
+)
 from basanite.problems import Findings, Problem, Where, shortened
 
 Scale = Literal["none", "minmax"]
@@ -35,6 +49,10 @@ DECIMALS = 5
 LONGEST = 2**16
 MOST_UNPACKED, FREE_UNPACKED, MOST_RATIO = 2**32, 2**26, 200
 """How much a compressed file may unpack to: in all, and beyond so many bytes in proportion to its size."""
+UNMISTAKABLE = (COCO, JSON_LINES, JSON, WMT, RUN, QRELS, TREC_EVAL)
+"""Kinds of text that are told by more than their number of fields."""
+FEW = 10
+"""Where fewer than one line in so many has the right number of fields, the file is of another kind."""
 UNSAFE = re.compile(r"[/\\:\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]|^\.")
 """What must not stand in a query's name, for it becomes the name of a file."""
 
@@ -96,8 +114,14 @@ class Reader:
         self.findings.add(Problem(RULE, name, line, place, message, fix, found=shortened(found), where=self.where))
 
     def lines(self, shape: str) -> Iterator[tuple[int, list[str]]]:
-        """The numbered cells of every line of the right width; other lines are noted."""
+        """The numbered cells of every line of the right width; other lines are noted.
+
+        A file of another kind is noted once, not line by line (D-7).
+        """
         width = len(shape.split())
+        if (found := foreign(first_bytes(self.path), RUN if shape == RUN_SHAPE else QRELS, width)) is not None:
+            self.reject(None, None, found.message, found.fix or f"write: {shape}", found.first)
+            return
         for number, raw in enumerate(raw_lines(self), start=1):
             cells = self.cells(number, raw)
             if cells and len(cells) != width:
@@ -131,6 +155,49 @@ class Reader:
         else:
             return True
         return False
+
+
+class Foreign(NamedTuple):
+    """A file of another kind: what it looks like, what to do with it if that is known, and its first line."""
+
+    message: str
+    fix: str
+    first: str
+
+
+def foreign(data: bytes, wanted: Kind, width: int) -> Foreign | None:
+    """What the first bytes of a file look like if that is another kind, or hardly any line has so many fields.
+
+    >>> foreign(b"id,label\\n1,a\\n", RUN, 6).message
+    'this looks like a table with commas between its cells, not like a TREC run'
+    >>> foreign(b"q1 Q0 d1 1 2.5 tag\\n", RUN, 6)
+    """
+    magic = "a tar archive" if data[257:262] == b"ustar" else magic_name(data) if b"\0" in data else ""
+    if magic:
+        fix = "save it as UTF-8" if magic == UTF_16 else "give the file itself, as it is or packed with gzip"
+        return Foreign(f"this is {magic}, not {wanted.name}", fix, "")
+    start = Beginning(data.decode("utf-8-sig", "replace"), whole=len(data) < BEGINNING)
+    lines, widths = start.lines, [len(row) for row in start.rows]
+    kind = next((one for one in UNMISTAKABLE if one is not wanted and one.test(start)), None)
+    if kind is not None:
+        return Foreign(f"this looks like {kind.name}, not like {wanted.name}", kind.fix, lines[0])
+    if len(lines) < 2 or widths.count(width) * FEW >= len(widths):
+        return None
+    if all("," in line for line in lines):
+        message = f"this looks like a table with commas between its cells, not like {wanted.name}"
+    else:
+        other = next(one for one in widths if one != width)
+        message = f"this does not look like {wanted.name}: a line has {width} fields there, not {other}"
+    return Foreign(message, "", lines[0])
+
+
+def first_bytes(path: Path) -> bytes:
+    """The beginning of a file, unpacked; nothing of one that is damaged, of which its lines tell."""
+    try:
+        with opened(path) as file:
+            return file.read(BEGINNING)
+    except (EOFError, zlib.error, OSError):
+        return b""
 
 
 def raw_lines(reader: Reader) -> Iterator[bytes]:
