@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -194,7 +195,9 @@ def test_a_reader_that_goes_away_is_no_mistake(tmp_path):
         ("--help",),
         ("metrics",),
         ("plugins",),
+        ("score", "clir", "--reference", "key", "--submission", "Alpha.tgz"),
         ("score", "clir", "--reference", "key", "--submission", "Alpha.tgz", "--json"),
+        ("compare", "clir", "--reference", "key", "--submission", "Alpha.tgz", "--submission", "Beta.tgz"),
         ("validate", "clir", "--reference", "key", "--submission", "Alpha.tgz"),
     ],
 )
@@ -204,6 +207,15 @@ def test_closing_the_pipe_is_no_error(words):
     command = [sys.executable, "-m", "basanite", *words]
     done = subprocess.run(command, cwd=EXAMPLE, stdout=writing, stderr=subprocess.PIPE, timeout=120, check=False)
     os.close(writing)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+@pytest.mark.req("D-12")
+@pytest.mark.parametrize("more", [(), ("--json",)])
+def test_output_that_is_closed_from_the_start_is_no_error(more):
+    words = ["-m", "basanite", "score", "clir", "--reference", "key", "--submission", "Alpha.tgz", *more]
+    line = f"{shlex.join([sys.executable, *words])} >&-"
+    done = subprocess.run(["bash", "-c", line], cwd=EXAMPLE, stderr=subprocess.PIPE, timeout=120, check=False)
     assert (done.returncode, done.stderr) == (0, b"")
 
 
@@ -226,7 +238,7 @@ def test_a_full_disk_is_not_our_fault():
         command = [sys.executable, "-m", "basanite", "tasks"]
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, check=False)
     assert done.returncode == 2
-    assert b"No space left" in done.stderr
+    assert done.stderr.decode() == "Error: The output cannot be read or written: No space left on device.\n"
 
 
 def test_any_encoding_of_the_terminal_will_do(tmp_path):

@@ -70,8 +70,8 @@ def _run() -> None:
         sys.exit(130)
     except BrokenPipeError:
         raise
-    except SystemExit:  # click makes an exit with 1 of a broken pipe
-        sys.exit(0 if _drop_unread() else OUR_FAULT)
+    except SystemExit as end:  # click and rich make an exit with 1 of a broken pipe
+        sys.exit(0 if _drop_unread() or isinstance(end.__context__, BrokenPipeError) else OUR_FAULT)
     except OSError as error:  # a name too long, a full disk: what the system refuses is not our fault
         _show_refusal(error)
     except Exception:  # noqa: BLE001 - the last resort: whatever is left is a fault of ours
@@ -98,7 +98,11 @@ def _harmless(text: str) -> str:
 
 
 def _speak_utf8() -> None:
-    """Print every character wherever we run: a terminal or pipe of another encoding must not stop us."""
+    """Print every character wherever we run: no other encoding must stop us, nor output that is closed."""
+    if sys.stdout is None:
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - open to the end
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - open to the end
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
     if isinstance(sys.stderr, io.TextIOWrapper):
@@ -126,7 +130,8 @@ def _say_error(words: str) -> None:
 
 
 def _show_refusal(error: OSError) -> None:
-    _say_error(str(error))
+    place = "The output" if error.filename is None else str(error.filename)
+    _say_error(f"{place} cannot be read or written: {error.strerror or error}.")
     try:
         sys.stdout.flush()
     except OSError:
