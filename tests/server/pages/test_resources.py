@@ -53,6 +53,7 @@ def test_a_team_declares_shares_and_withdraws_a_resource_on_its_page(visit):
 def test_a_form_that_cannot_be_taken_says_why_and_keeps_what_was_typed(visit):
     answer = visit("ada").send(REGISTER, kind="harvested", description="pages of a newspaper", used_in="")
     assert answer.status_code == 422
+    assert "harvested data need a window" in answer.text
     assert "name the window in which it is first used" in answer.text
     assert "pages of a newspaper" in answer.text
 
@@ -93,7 +94,10 @@ def test_a_team_without_a_primary_run_is_warned_while_the_window_is_open_and_cho
     second = stage.submit(label="second", kind="contrastive")
     ada, warning = visit("ada"), "no primary run in Evaluation week (CLIR 1A)"
     assert warning in plain(ada.get(HOME).text)
-    assert warning in plain(ada.get(f"{HOME}/submissions?window=week").text)
+    listed = plain(ada.get(f"{HOME}/submissions?window=week").text)
+    assert warning in listed
+    assert re.search(r"the window closes \w[^.]*\w\.\n", listed), "no space before the period"
+    assert "Times in America/New_York, UTC, Europe/Paris." in listed
     assert warning not in plain(visit("bea").get(HOME).text)
     assert lacking(api("ada")) == ["CLIR 1A"]
     assert lacking(api("bea")) == []

@@ -160,7 +160,7 @@ def _inside(session: Session, campaign_id: str, found: Gathered) -> Iterator[Sec
     runs = runs_by_window(session, campaign_id)
     yield Section("Participation", "", (_participation(found, runs),))
     heard = [
-        (one.number, one.window, f"{one.at:%Y-%m-%d}", one.state, one.decision)
+        (one.number, _titled(found, one.window), f"{one.at:%Y-%m-%d}", one.state, one.decision)
         for one in appeals.appeals(session, campaign_id)
     ]
     columns = ("Appeal", "Window", "Made", "State", "Reason of the decision")

@@ -72,6 +72,16 @@ def leads_to_sign_in(session: Session, secret: str) -> bool:
     return link is not None and _is_pointless(session, link)
 
 
+def leads_to_a_new_one(session: Session, office: Office, secret: str) -> bool:
+    """Whether this is a link to choose a password that was used or is too old: its person cannot sign in to ask."""
+    link = session.get(Link, link_digest(secret))
+    return (
+        link is not None
+        and link.purpose in ("password", "reset")
+        and (link.used is not None or link.expires <= office.clock())
+    )
+
+
 def look_at_link(session: Session, office: Office, secret: str, *purposes: str) -> Link:
     """A link that still works, without using it up: what a page shows before its button is pressed."""
     link = session.get(Link, link_digest(secret))

@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 from basanite.campaign.model import stages
 from basanite.campaign.organising import plans
 from basanite.campaign.people import roles
-from basanite.campaign.people.links import leads_to_sign_in, look_at_link
+from basanite.campaign.people.links import leads_to_a_new_one, leads_to_sign_in, look_at_link
 from basanite.campaign.store.tables import CampaignRow
 from basanite.server.catalogue import said, say
 from basanite.server.pages.foundation.frame import go, show
@@ -65,6 +65,8 @@ def follow(caller: Annotated[Caller, allow("visitor")], secret: str) -> Response
     with caller.office.reading() as session:
         if leads_to_sign_in(session, secret):
             return go(caller, "/sign-in", said("You have a password. Sign in with it."))
+        if leads_to_a_new_one(session, caller.office, secret):
+            return go(caller, "/forgotten", said("This link no longer works. Ask for a new one here."))
         purpose = look_at_link(session, caller.office, secret).purpose
     return RedirectResponse(PLACES.get(purpose, "/invitations/{secret}").format(secret=secret), 303)
 

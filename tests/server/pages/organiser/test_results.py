@@ -204,6 +204,9 @@ def test_an_appeal_is_refused_with_a_reason_that_the_team_reads(desk, visit, sta
     assert "Refused" in answer.text
     assert "the guideline says so" in visit("ada").get("/campaigns/small/certification/week").text
     assert desk().act("/appeals", "/appeals/9", decision="refuse", reason="x").status_code == 404
+    report = desk().client.get(f"{DESK}/report/file?kind=html").text
+    told = report[report.index("Reason of the decision") :]
+    assert "Evaluation week" in told[: told.index("the guideline says so")], "the title of the window, not its id"
 
 
 @pytest.mark.req("P-7", "P-18")

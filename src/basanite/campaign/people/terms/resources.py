@@ -142,7 +142,8 @@ def _check(campaign: Campaign, kind: str, description: str, used_in: str) -> Non
     if not 0 < len(description.strip()) <= LONGEST:
         found.append(problem("M93", "the description is missing or too long", f"write at most {LONGEST} characters"))
     if used_in not in {window.id for window in campaign.windows} and (kind == "harvested" or used_in):
-        found.append(problem("M93", f"there is no window {used_in!r}", "name the window in which it is first used"))
+        wrong = f"there is no window {used_in!r}" if used_in else "harvested data need a window"
+        found.append(problem("M93", wrong, "name the window in which it is first used"))
     if found:
         raise RefusedError(found, status=422)
 

@@ -13,6 +13,7 @@ from basanite.campaign.annotating import agreeing
 from basanite.campaign.annotating.finding import project_named
 from basanite.figures import Table
 from basanite.metrics.judgement.estimate import Estimate
+from basanite.reports.wording import true_minus
 from basanite.server.catalogue import said, say
 from basanite.server.pages.annotating.project import PROJECT
 from basanite.server.pages.foundation.frame import show
@@ -77,13 +78,13 @@ def _texts(texts: Iterable[TextAgreement]) -> Table:
 def shown(one: Estimate) -> str:
     """A figure with its interval, or why there is none.
 
-    >>> shown(Estimate(0.5, low=0.4, high=0.6)), shown(Estimate(float("nan"), "nobody marked anything"))
-    ('0.500 [0.400, 0.600]', 'undefined: nobody marked anything')
+    >>> shown(Estimate(0.5, low=-0.4, high=0.6)), shown(Estimate(float("nan"), "nobody marked anything"))
+    ('0.500 [−0.400, 0.600]', 'undefined: nobody marked anything')
     """
     if not one.defined:
         return said("undefined: {reason}", reason=one.reason) if one.reason else said("undefined")
     interval = f" [{one.low:.3f}, {one.high:.3f}]" if one.low is not None and one.high is not None else ""
-    return f"{one.value:.3f}{interval}"
+    return true_minus(f"{one.value:.3f}{interval}")
 
 
 def _why(*figures: Estimate) -> str:

@@ -23,10 +23,19 @@ class Clocks:
     campaign: str = "UTC"
     viewer: str = "UTC"
 
+    @property
+    def zones(self) -> tuple[str, ...]:
+        """Every zone once: the campaign's, UTC, and the reader's own.
+
+        >>> Clocks(datetime(2026, 1, 1)).zones
+        ('UTC',)
+        """
+        return tuple(dict.fromkeys((self.campaign, "UTC", self.viewer)))
+
     def shown(self, moment: datetime) -> Shown:
         """A moment in the campaign's zone, with the others where they differ."""
         local = moment.astimezone(zone(self.campaign))
-        others = [_other(moment, local, name) for name in dict.fromkeys(("UTC", self.viewer)) if name != self.campaign]
+        others = [_other(moment, local, name) for name in self.zones[1:]]
         return Shown(moment, day(local), f"{local:%H:%M}", _abbreviation(local), tuple(filter(None, others)))
 
     def away(self, moment: datetime) -> str:
