@@ -3,7 +3,7 @@
 import random
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from basanite.errors import SettingError, UnreadableError
@@ -44,6 +44,12 @@ def test_a_normaliser_does_what_its_line_says(name, text, wanted):
     assert NORMALISERS[name](text) == wanted
 
 
+@example("_'a")
+@example("e\N{SOFT HYPHEN}\N{COMBINING ACUTE ACCENT}")
+@example("1\N{LATIN SMALL LETTER N PRECEDED BY APOSTROPHE}")
+@example("x-1n't")
+@example("1.5'll-a2,000")
+@example("they'll've'll've'll've")
 @given(st.text(max_size=60))
 def test_normalising_twice_is_normalising_once(text):
     for normalise in (nfc, basic, english):

@@ -130,9 +130,7 @@ def test_numbers_and_truth_values_are_classes_and_nothing_else(tmp_path):
 def test_too_large_a_table_is_refused_with_a_cure(files, monkeypatch):
     monkeypatch.setattr(classification, "MOST_NUMBERS", 1000)
     findings = basanite.validate("classification", **files(*sample()))
-    assert [problem.fix for problem in findings.problems] == [
-        "name at most 4 with --set classes=…, or give fewer items"
-    ]
+    assert [problem.fix for problem in findings.problems] == ["score at most 4 of them, or give fewer items"]
     assert not findings.valid
 
 

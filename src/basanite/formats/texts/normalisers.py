@@ -46,14 +46,13 @@ CONTRACTIONS: Final = {
 }
 ENDINGS: Final = {"n't": "not", "'re": "are", "'ve": "have", "'ll": "will", "'m": "am"}
 """Endings with one meaning; 's and 'd have several and stay."""
-MOST_ENDINGS: Final = 4
-"""No word has more, unless somebody wants us to fall over it."""
 MOST_WORDS: Final = 100
 """Words on the left side of a rule: every place of a text is looked at once for each length."""
 
 _APOSTROPHES = str.maketrans({"’": "'", "ʼ": "'", "＇": "'", "‐": "-", "‑": "-"})
-_INSIDE = re.compile(r"(?<=\w)['-](?=\w)")
-_NUMBER = re.compile(r"(?<!\w)(?<!\d[.,])(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?!\w|[.,]\d)")
+_INSIDE = re.compile(r"(?<=[^\W_])['-](?=[^\W_])")
+_NUMBER = re.compile(r"(?<![^\W_])(?<!\d[.,])(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?![^\W_]|[.,]\d)")
+_LONGEST = max(map(len, CONTRACTIONS))
 _JOINERS = "\u200c\u200d"
 
 
@@ -72,10 +71,23 @@ def basic(text: str) -> str:
     >>> basic("Well -- it’s   half-past TWO, señor!")
     "well it's half-past two señor"
     """
-    folded = unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold().translate(_APOSTROPHES))
+    return _unmarked(_folded(text))
+
+
+def _folded(text: str) -> str:
+    """One way to write each letter; what cannot be seen goes first, since it may keep a letter from its accent."""
+    seen = "".join(char for char in text if char in _JOINERS or unicodedata.category(char) != "Cf")
+    return nfc(nfc(seen).casefold().translate(_APOSTROPHES))
+
+
+def _unmarked(folded: str) -> str:
+    """Marks and symbols as spaces, but ' and - inside words; spaces collapsed."""
     inside = {match.start() for match in _INSIDE.finditer(folded)}
-    kept = (char if at in inside else _plain(char) for at, char in enumerate(folded))
-    return " ".join("".join(kept).split())
+    plain = (
+        " " if at not in inside and char not in _JOINERS and unicodedata.category(char)[0] in "PSC" else char
+        for at, char in enumerate(folded)
+    )
+    return " ".join("".join(plain).split())
 
 
 def english(text: str) -> str:
@@ -84,29 +96,27 @@ def english(text: str) -> str:
     >>> english("Uh, I can't pay 1,250 dollars. They're 3.5 percent up.")
     'i can not pay one thousand two hundred fifty dollars they are three point five percent up'
     """
-    spelled = _NUMBER.sub(lambda match: f" {in_words(match.group().replace(',', ''))} ", text)
-    words = (written for word in basic(spelled).split() for written in _written_out(word))
+    spelled = _spelled(_spelled(_folded(text)))  # the second for what punctuation held: the 5 of `a1.5`
+    words = (written for word in spelled.split() for written in _written_out(word))
     return " ".join(word for word in words if word not in HESITATIONS)
 
 
-def _written_out(word: str, endings: int = MOST_ENDINGS) -> Sequence[str]:
-    """The words that a word stands for; endings are taken off one after the other."""
-    if word in CONTRACTIONS:
-        return CONTRACTIONS[word].split()
-    if word.isdecimal():
-        return in_words(word).split()
-    for ending, meaning in ENDINGS.items():
-        if endings and word.endswith(ending) and len(word) > len(ending):
-            return *_written_out(word.removesuffix(ending), endings - 1), meaning
-    return (word,)
+def _spelled(folded: str) -> str:
+    """Numbers as words, then no more punctuation."""
+    return _unmarked(_NUMBER.sub(lambda match: f" {in_words(match.group().replace(',', ''))} ", folded))
 
 
-def _plain(char: str) -> str:
-    """Letters, digits and joiners as they are; marks and symbols as a space; what cannot be seen as nothing."""
-    kind = unicodedata.category(char)
-    if kind == "Cf":
-        return char if char in _JOINERS else ""
-    return " " if kind[0] in "PSC" else char
+def _written_out(word: str) -> Sequence[str]:
+    """The words that a word stands for; endings are taken off one after the other, as long as they hang on a letter."""
+    end, meanings = len(word), list[str]()
+    while end > _LONGEST or word[:end] not in CONTRACTIONS:
+        ending = next((one for one in ENDINGS if word.endswith(one, 0, end)), "")
+        rest = end - len(ending)
+        if not ending or not word[max(rest - 1, 0) : rest].isalpha():
+            return word[:end], *reversed(meanings)
+        meanings.append(ENDINGS[ending])
+        end = rest
+    return *CONTRACTIONS[word[:end]].split(), *reversed(meanings)
 
 
 NORMALISERS: Final[Mapping[str, Normalise]] = {"none": str, "nfc": nfc, "basic": basic, "english": english}
