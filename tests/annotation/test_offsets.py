@@ -42,15 +42,15 @@ def test_the_words_of_a_selection_are_the_same_on_both_sides(name):
     for start in range(len(shown)):
         for end in range(start + 1, len(shown) + 1):
             units = utf16(shown[:start]), utf16(shown[:end])
-            ((a, b),) = offsets.parts_from_utf16([units])
+            a, b = offsets.start(units[0]), offsets.end(units[1])
             assert text[a:b].replace("\r\n", "\n").strip("\r\n") == shown[start:end].strip("\r\n")
-            assert offsets.parts_to_utf16([(a, b)]) == (units,)
+            assert (offsets.to_utf16(a), offsets.to_utf16(b)) == units
 
 
 def test_half_a_character_is_never_cut_off():
     offsets = Offsets.of("a😀b")
-    assert offsets.parts_from_utf16([(2, 2 + 1)]) == ((1, 2),)
-    assert offsets.parts_from_utf16([(0, 2)]) == ((0, 2),)
+    assert (offsets.start(2), offsets.end(3)) == (1, 2)
+    assert (offsets.start(0), offsets.end(2)) == (0, 2)
 
 
 @given(st.text(st.characters(codec="utf-8"), max_size=40))

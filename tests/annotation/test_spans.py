@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from basanite.annotation.spans import MOST_FOUND, occurrences, tidied
+from basanite.annotation.spans import MOST_FOUND, occurrences
 
 
 def words(text, found):
@@ -56,12 +55,3 @@ def test_whole_words_are_what_a_regular_expression_finds(text, data):
         start, end = data.draw(st.sampled_from(places))
         wanted = [(span,) for span in places if text[span[0] : span[1]] == text[start:end]]
         assert list(occurrences(text, [(start, end)])) == wanted
-
-
-@given(st.text("ab \n", max_size=20), st.lists(st.tuples(st.integers(-2, 22), st.integers(-2, 22)), max_size=5))
-def test_tidied_pieces_are_in_order_apart_and_without_blanks_at_their_ends(text, parts):
-    found = tidied(text, parts)
-    assert all(a < b and text[a:b] == text[a:b].strip() for a, b in found)
-    assert all(one[1] < other[0] for one, other in itertools.pairwise(found))
-    covered = {place for start, end in parts for place in range(max(start, 0), min(end, len(text)))}
-    assert {place for a, b in found for place in range(a, b)} >= {p for p in covered if not text[p].isspace()}

@@ -168,7 +168,14 @@ def test_a_language_nobody_knows_has_one_stage_with_all_its_domains():
 
 
 @pytest.mark.parametrize(
-    "spec", [PackSpec("7Q", 1, 1), PackSpec("1A", 300, 300), PackSpec("1A", 1, 1, epochs=0), PackSpec("swa", 1, 1)]
+    "spec",
+    [
+        PackSpec("7Q", 1, 1),
+        PackSpec("1A", 300, 300),
+        PackSpec("1A", 1, 1, epochs=0),
+        PackSpec("1A", 1, 1, epochs=4),
+        PackSpec("swa", 1, 1),
+    ],
 )
 def test_sizes_that_cannot_be_had_are_refused(spec):
     with pytest.raises(SettingError):

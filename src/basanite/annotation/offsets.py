@@ -7,10 +7,7 @@ converted at the edge, once; one inside a pair of units is moved outwards, so th
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable
 from dataclasses import dataclass
-
-from basanite.annotation.events.model import Part
 
 
 @dataclass(frozen=True)
@@ -62,15 +59,3 @@ class Offsets:
         [0, 1, 2, 2, 3]
         """
         return bisect_left(range(self.length + 1), unit, key=self.to_utf16)
-
-    def parts_to_utf16(self, parts: Iterable[Part]) -> tuple[Part, ...]:
-        """Pieces as browsers count them."""
-        return tuple((self.to_utf16(start), self.to_utf16(end)) for start, end in parts)
-
-    def parts_from_utf16(self, parts: Iterable[Part]) -> tuple[Part, ...]:
-        """Pieces in code points.
-
-        >>> Offsets.of("😀 Jets").parts_from_utf16([(3, 7)])
-        ((2, 6),)
-        """
-        return tuple((self.start(start), self.end(end)) for start, end in parts)

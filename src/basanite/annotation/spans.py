@@ -61,22 +61,3 @@ def _inside(text: str, place: int) -> bool:
 
 def _wordly(char: str) -> bool:
     return char.isalnum() or char == "_" or unicodedata.category(char).startswith("M")
-
-
-def tidied(text: str, parts: Iterable[Part]) -> tuple[Part, ...]:
-    """Pieces in order, joined where they touch, without blanks at their ends; empty ones left out.
-
-    >>> tidied("the Jets fell", [(8, 13), (0, 4)])
-    ((0, 3), (9, 13))
-    """
-    found: list[Part] = []
-    for start, end in sorted((max(start, 0), min(end, len(text))) for start, end in parts):
-        piece = text[start:end]
-        start, end = start + len(piece) - len(piece.lstrip()), start + len(piece.rstrip())
-        if start >= end:
-            continue
-        if found and start <= found[-1][1]:
-            found[-1] = (found[-1][0], max(end, found[-1][1]))
-        else:
-            found.append((start, end))
-    return tuple(found)

@@ -10,6 +10,8 @@ from sqlalchemy.exc import DatabaseError
 from basanite.campaign.intake import quotas, standings, submissions
 from basanite.campaign.intake.accepting import accept
 from basanite.campaign.model.refusals import RefusedError
+from basanite.campaign.model.viewer import Viewer
+from basanite.campaign.results import seeing
 from basanite.campaign.store.files import Stored
 from basanite.campaign.store.plans import in_force
 from basanite.campaign.store.tables import Event, Submission
@@ -30,37 +32,6 @@ def many(office, clock, declared):
         with office.writing() as session:
             accept(session, office, actor, team, declared, Stored(f"{number:064x}", 1))
     return small
-
-
-def all_pages(ask):
-    found, after = [], None
-    while True:
-        page = ask(after)
-        found += [row.id for row in page.rows]
-        if page.following is None:
-            return found
-        after = page.following
-
-
-def test_pages_together_give_everything_once(office, many):
-    with office.reading() as session:
-        mine = all_pages(lambda after: submissions.page_of_team(session, many.alpha, after=after, limit=2))
-        everything = all_pages(
-            lambda after: submissions.page_of_campaign(session, many.campaign_id, after=after, limit=5)
-        )
-        order = (Submission.received.desc(), Submission.id.desc())
-        assert everything == list(session.scalars(select(Submission.id).order_by(*order)))
-        newest = select(Submission.id).where(Submission.team_id == many.alpha).order_by(Submission.number.desc())
-        assert mine == list(session.scalars(newest))
-    assert (len(mine), len(everything)) == (7, 12)
-
-
-@pytest.mark.parametrize("after", ["", "x", "-1", "1e9", "2018-01-01~", "9" * 30, "\x00"])
-def test_a_page_that_does_not_exist_is_refused(sqlite_office, after):
-    with sqlite_office.reading() as session:
-        for ask in (submissions.page_of_team, submissions.page_of_campaign):
-            with pytest.raises(RefusedError):
-                ask(session, "x", after=after)
 
 
 def plans(office, act):
@@ -111,11 +82,11 @@ def test_accepting_and_listing_find_their_rows_by_index(office, many, declared):
 
     def show():
         with office.reading() as session:
-            page = submissions.page_of_team(session, many.alpha, limit=2)
-            submissions.page_of_team(session, many.alpha, limit=2, after=page.following)
-            page = submissions.page_of_campaign(session, many.campaign_id, limit=2)
-            submissions.page_of_campaign(session, many.campaign_id, limit=2, after=page.following)
-            submissions.place(session, office, page.rows[0])
+            for viewer in (Viewer(team=many.alpha), Viewer(roles=frozenset({"evaluation"}))):
+                page = seeing.submissions(session, office, viewer, many.campaign_id, limit=2)
+                before = (page[-1].received, page[-1].id)
+                seeing.submissions(session, office, viewer, many.campaign_id, limit=2, before=before)
+            submissions.place(session, office, session.get_one(Submission, page[0].id))
 
     for act in (take, show):
         found = plans(office, act)
@@ -126,7 +97,7 @@ def test_accepting_and_listing_find_their_rows_by_index(office, many, declared):
 @on_sqlite
 def test_the_place_in_the_queue_counts_who_came_before(office, many):
     with office.writing() as session:
-        rows = submissions.page_of_campaign(session, many.campaign_id).rows
+        rows = session.scalars(select(Submission).order_by(Submission.received.desc(), Submission.id.desc())).all()
         first, last = rows[-1], rows[0]
         assert submissions.place(session, office, first).ahead == 0
         before = submissions.place(session, office, last)

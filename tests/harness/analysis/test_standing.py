@@ -7,20 +7,20 @@ import pytest
 from scipy import stats
 from tests.harness.analysis.folders import folder
 
-from basanite.harness.analysis.standing import all_values, averaged, bars_overlap, counted, fold_tests, run_values
+from basanite.harness.analysis.standing import all_values, averaged, bars_overlap, counted, fold_tests
 from basanite.harness.results import ResultFolder, write_scores
 
 
 def test_every_value_of_a_run_is_kept_by_fold_and_target(tmp_path):
     result = folder(tmp_path)
-    found = run_values(result, "video")["6a"]
+    found = all_values(result, "video")["6a", 1]
     wanted = {(s.fold, s.target): s.value for s in result.scores() if s.run == "6a"}
     assert found.values.shape == (5, 2)
     assert {(k + 1, t): found.values[k, c] for k in range(5) for c, t in enumerate(found.targets)} == wanted
 
 
 def test_standard_errors_are_across_targets_for_a_fold_and_across_folds_for_the_mean(tmp_path):
-    found = run_values(folder(tmp_path, targets=("run", "sit", "eat")), "video")["6a"]
+    found = all_values(folder(tmp_path, targets=("run", "sit", "eat")), "video")["6a", 1]
     means = [sum(row) / 3 for row in found.values]
     deviation = (sum((value - means[0]) ** 2 for value in found.values[0]) / 2) ** 0.5
     assert found.by_fold[0] == pytest.approx((means[0], deviation / 3**0.5))
@@ -36,7 +36,7 @@ def test_undefined_values_leave_the_mean_and_are_counted(tmp_path):
         for score in result.scores()
     ]
     write_scores(tmp_path, scores)
-    found = run_values(ResultFolder(tmp_path), "video")["6a"]
+    found = all_values(ResultFolder(tmp_path), "video")["6a", 1]
     assert found.undefined == 1
     assert found.by_fold[0][0] == found.values[0, 1]
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from basanite.campaign.model.milestones import STATES
 from basanite.campaign.model.plan import Milestone
 from basanite.campaign.model.refusals import refused
 from basanite.campaign.office import Actor, Office
@@ -16,6 +16,8 @@ from basanite.campaign.organising import plans
 from basanite.campaign.people.roles import require_organiser
 from basanite.campaign.store import events
 from basanite.campaign.store.tables import MilestoneState
+
+STATES: Final = ("planned", "done", "moved", "dropped")
 
 
 @dataclass(frozen=True)

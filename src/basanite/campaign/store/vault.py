@@ -70,12 +70,6 @@ class Vault:
         """A digest of content that nobody without the vault can make or check."""
         return hmac.new(self.secret(kind, name), content, hashlib.sha256).hexdigest()
 
-    def too_open(self) -> list[Path]:
-        """Folders and files of the vault that others than the server's own user could read."""
-        if not self.folder.is_dir():
-            return []
-        return [path for path in (self.folder, *sorted(self.folder.rglob("*"))) if path.stat().st_mode & 0o077]
-
     def _make_folders(self, folder: Path) -> None:
         """Each folder is closed to others, whatever the umask of whoever started the server."""
         for place in (self.folder, folder):

@@ -68,7 +68,7 @@ def check(path: Path, as_json: bool) -> None:
 @click.option("--period", default="BASE", show_default=True, help="The period of the program.")
 @click.option("--dev", type=click.IntRange(0), help="Documents in DEV.  [default: 4 in 100]")
 @click.option("--analysis", type=click.IntRange(0), help="Documents in ANALYSIS.  [default: 4 in 100]")
-@click.option("--epochs", type=click.IntRange(1, 9), default=3, show_default=True, help="Packs of EVAL.")
+@click.option("--epochs", type=click.IntRange(1, 3), default=3, show_default=True, help="Packs of EVAL.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of all that is random.")
 @click.option("--relevance", type=PATH, help="A table of query and source: what is relevant to what.")
 @click.option("--pack", "names", multiple=True, help="Write only this pack. Repeat it.")

@@ -17,7 +17,6 @@ from basanite.formats.packs.pack_names import (
     LANGUAGE,
     OPEN_QUERY_SETS,
     PERIOD,
-    PLANNED,
     all_domains,
     domains_of,
     split_datasets,
@@ -345,8 +344,7 @@ def _language_faults(found: _Found, wanted: Wanted) -> Faults:
 
 def _dataset_faults(found: _Found, wanted: Wanted) -> Faults:
     value = found.part["dataset"]
-    packs = split_datasets(value)
-    if packs is None or not all(map(PLANNED.fullmatch, packs)):
+    if split_datasets(value) is None:
         words = f"{shortened(value)!r} is no data set" if value else "is missing"
         yield (
             words,

@@ -14,10 +14,9 @@ from basanite.formats.packs.domains import CODE, shipped_domains
 
 PERIOD = re.compile(r"BASE|OP(?:TION)?[1-9]")
 LANGUAGE = re.compile(r"[1-9][A-Z]")
-DATASET = re.compile(r"(?:DEV|ANALYSIS|EVAL)[1-9]?")
+DATASET = re.compile(r"(?:DEV|ANALYSIS|EVAL)[1-3]?")
+"""The plan has three packs of each kind at most, and an archive's name can tell no more."""
 QUERY_SET = re.compile(r"QUERY[1-3]")
-PLANNED = re.compile(r"[A-Z]+[1-3]?")
-"""The plan has three packs of each kind at most; whoever builds data sets may build more."""
 DOMAIN = CODE
 FOLDER = re.compile(
     rf"IARPA_MATERIAL[-_](?P<period>{PERIOD.pattern})-(?P<language>{LANGUAGE.pattern})"

@@ -89,12 +89,6 @@ def _empty(score: Score, targets: tuple[str, ...], folds: int) -> RunValues:
     return RunValues(score.run, score.condition, score.team, targets, np.full((folds, len(targets)), np.nan))
 
 
-def run_values(result: ResultFolder, task: str, *, replication: int = 1) -> dict[str, RunValues]:
-    """The values of every run of a task in one replication."""
-    found = all_values(result, task)
-    return {run: values for (run, number), values in found.items() if number == replication}
-
-
 def averaged(found: Mapping[tuple[str, int], RunValues]) -> dict[str, RunValues]:
     """The values of every run, averaged over its replications."""
     runs = dict.fromkeys(run for run, _ in found)

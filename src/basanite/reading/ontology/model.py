@@ -129,11 +129,6 @@ class Ontology:
         """Whether one class is another or below it."""
         return other in self.ancestors.get(iri, (iri,))
 
-    def properties_of(self, iri: Iri) -> list[Property]:
-        """The properties that things of a class have, inherited ones among them, by name."""
-        owners = self.ancestors.get(iri, frozenset((iri,)))
-        return sorted((p for p in self.properties.values() if p.domain in owners), key=lambda p: p.iri)
-
     def in_range(self, literal: Value, range_: Iri) -> bool:
         """Whether a literal is a value of a type."""
         datatype = self.datatypes.get(range_)

@@ -16,7 +16,7 @@ from itertools import pairwise
 import numpy as np
 
 from basanite.errors import SettingError
-from basanite.formats.packs.pack_names import LANGUAGE, PERIOD, domains_of, family, superset
+from basanite.formats.packs.pack_names import DATASET, LANGUAGE, PERIOD, domains_of, family, superset
 from basanite.formats.packs.raw_documents import UNDATED, RawDocument
 from basanite.synthetic.clir import distinct, shuffle
 
@@ -115,11 +115,13 @@ def _check_spec(own: Sequence[RawDocument], spec: PackSpec) -> None:
         raise SettingError(f"{spec.period}-{spec.language} cannot name a data set. Write codes like BASE and 1A.")
     if not own:
         raise SettingError(f"No document is in language {spec.language!r}. Set the language of the evaluation.")
-    if spec.dev + spec.analysis > len(own) or min(spec.dev, spec.analysis, spec.epochs - 1) < 0:
+    if spec.dev + spec.analysis > len(own) or min(spec.dev, spec.analysis) < 0:
         raise SettingError(
             f"DEV with {spec.dev} and ANALYSIS with {spec.analysis} documents cannot be taken from {len(own)} in "
-            f"{spec.language}, with {spec.epochs} epochs of the rest. Ask for fewer, or for one epoch at least."
+            f"{spec.language}. Ask for fewer."
         )
+    if not DATASET.fullmatch(f"EVAL{spec.epochs}"):
+        raise SettingError(f"There is no pack EVAL{spec.epochs}. Ask for 1 to 3 epochs.")
 
 
 def _stage_sizes(stages: Sequence[Sequence[str]], total: int) -> list[int]:

@@ -9,8 +9,8 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from sqlalchemy.orm import Session
 
-from basanite.campaign.model.milestones import STATES
 from basanite.campaign.organising import milestones, plans
+from basanite.campaign.organising.milestones import STATES
 from basanite.server.catalogue import said, say, sentence
 from basanite.server.pages.campaign import slots
 from basanite.server.pages.foundation.forms import Filled
