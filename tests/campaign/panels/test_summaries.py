@@ -86,6 +86,14 @@ def test_judges_get_query_and_picture_under_ids_that_tell_nothing(week):
     assert not told & {row.source for row in pictures.values()}
 
 
+def test_summaries_whose_queries_are_not_in_the_list_are_left_out_with_one_note(week):
+    names = (EXAMPLE / "queries.txt").read_text().split()
+    asked = {name: summaries.Asked(f"what {name} asks") for name in names[:2]}
+    (note,) = summaries.from_submissions(week.office, week.season.as_eva, week.week, queries=asked).notes
+    assert note.message.startswith("summaries left out because the list of queries lacks their query: ")
+    assert note.found.startswith(f"{names[2]}, {names[3]}, {names[4]} and ")
+
+
 def test_pictures_are_encoded_anew_and_shown_to_nobody_else(week):
     with week.office.reading() as session:
         row = session.scalars(select(PanelImage)).first()

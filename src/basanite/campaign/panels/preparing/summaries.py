@@ -34,6 +34,8 @@ VALID = ("scoring", "scored")
 COUNTING = ("on time", "late", "baseline")
 TASK = "E2E"
 LARGEST_PACK = 64 * 2**20
+NAMED = 3
+"""So many queries that nobody knows are named; the others are counted."""
 
 
 @dataclass(frozen=True)
@@ -78,10 +80,11 @@ def from_submissions(
         raise refused("M52", "there is no summary to judge in this window", fix, status=409)
     notes: list[Problem] = []
     found = [one for run in runs for one in summaries_of(office, run, notes)]
+    known = [(one, queries[one.query]) for one in found if one.query in queries]
     with office.writing() as session:
-        items = [_item(session, office, panel, one, queries, general or {}, notes) for one in found]
-        added = add_items(session, office, actor, panel_id, [item for item in items if item is not None])
-    return Added(added.new, added.merged, tuple(notes))
+        items = [_item(session, office, panel, one, asked, general or {}) for one, asked in known]
+        added = add_items(session, office, actor, panel_id, items)
+    return Added(added.new, added.merged, (*notes, *_unasked([one for one in found if one.query not in queries])))
 
 
 def submitted(
@@ -136,20 +139,18 @@ def _unseen(run: Submission, one: Mapping[str, Any]) -> Problem:
     return problem("X-9", f"a summary cannot be shown: {one['fault']}", "look at the run", found=what, file=run.name)
 
 
+def _unasked(left_out: Sequence[Summary]) -> Iterator[Problem]:
+    """One note on all summaries whose query judges could not read; the first few queries are named."""
+    names = sorted({one.query for one in left_out})
+    if names:
+        message = f"summaries left out because the list of queries lacks their query: {len(left_out)}"
+        more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+        yield problem("M52", message, "give the query pack of this window", found=", ".join(names[:NAMED]) + more)
+
+
 def _item(
-    session: Session,
-    office: Office,
-    panel: Panel,
-    one: Summary,
-    queries: Mapping[str, Asked],
-    general: Mapping[str, str],
-    notes: list[Problem],
-) -> Item | None:
-    asked = queries.get(one.query)
-    if asked is None:
-        message, fix = "nobody knows what this query asks", "give the query pack of this window"
-        notes.append(problem("M52", message, fix, found=one.query, file=one.submission.name))
-        return None
+    session: Session, office: Office, panel: Panel, one: Summary, asked: Asked, general: Mapping[str, str]
+) -> Item:
     image = keep_image(session, office, panel, one.picture)
     words = instruction_blocks(one.instructions, general.get(one.submission.team_id, ""))
     blocks = [Block("query", asked.text), *([Block("domain", asked.domain)] if asked.domain else [])]
