@@ -180,14 +180,14 @@ WMT: Final = Kind(
     _is_wmt,
     (),
     "write references and systems as JSON lines, or one segment a line",
-    "`basanite convert wmt` makes both",
+    hint="`basanite convert wmt` makes both",
 )
 TREC_EVAL: Final = Kind(
     "what trec_eval printed",
     _is_trec_eval,
     (),
     "give the run itself",
-    "`basanite convert trec-eval` makes a result of it",
+    hint="`basanite convert trec-eval` makes a result of it",
 )
 PARQUET: Final = Kind("Parquet", lambda start: False, (".parquet", ".pq"))
 TABLE: Final = Kind("a table", lambda start: False, (".csv", ".tsv", ".tab"))
