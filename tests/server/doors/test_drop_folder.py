@@ -179,6 +179,8 @@ def test_folders_name_window_and_task_and_the_file_keeps_its_own_name(office, ot
 
 
 MISPLACED = {
+    "Stray.csv": "WINDOW/TASK/LABEL.ENDING, where WINDOW is dev or week; archives of CLIR",
+    "Stray.tgz": "use the full name of an archive",
     "dev/Alpha.csv": "dev/TASK/LABEL.ENDING, where TASK is classification",
     "later/classification/Alpha.csv": "WINDOW is dev or week",
     "dev/CLIR/Alpha.tgz": "archives of CLIR, E2E, DomainID, LangID lie in the team's folder",
@@ -203,8 +205,22 @@ def test_a_file_at_the_wrong_place_or_with_a_bad_name_is_told_where_it_belongs_a
     told = {path.name: path.read_text() for path in team.rglob("*.problems.json")}
     for words in MISPLACED.values():
         assert any(words in text for text in told.values()), (words, told)
-    assert len(told) == 9
+    assert len(told) == 11
     assert look(office) == 0
+
+
+@pytest.mark.parametrize("name", ["Stray.csv", "Stray.tgz", "stray run.tgz"])
+def test_without_detection_tasks_nobody_is_told_to_name_an_archive(office, name):
+    season(office, small_campaign_text().replace('tasks = ["CLIR"]', 'tasks = ["classification"]'))
+    team = office.settings.drop / "Alpha"
+    team.mkdir(parents=True)
+    (team / name).write_text("id,label\n1,yes\n")
+    assert look(office) == 0
+    (problem,) = answer(team / name, "problems")["problems"]
+    assert (problem["rule"], problem["fix"]) == (
+        "X-12",
+        "put the file at WINDOW/TASK/LABEL.ENDING, where WINDOW is dev or week",
+    )
 
 
 def test_the_count_is_the_same_whatever_the_door(office, folder, pack, small):

@@ -37,6 +37,7 @@ from basanite.campaign.store.tables import CampaignRow, Dropped, Membership, Rec
 from basanite.formats.packs.archive_names import TASKS, ArchiveName, parse_name
 
 PART: Final = ".part"
+ARCHIVE: Final = ".tgz"
 ANSWERS: Final = "answers"
 FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 FILE: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
@@ -68,6 +69,11 @@ class Place:
         if not self.window:
             return tuple(window.id for window in self.campaign.windows)
         return tuple(task for task in self.campaign.window(self.window).tasks if task not in TASKS)
+
+    @property
+    def detects(self) -> bool:
+        """Whether the campaign has tasks whose archives have names of their own (M55 to M58)."""
+        return any(task in TASKS for window in self.campaign.windows for task in window.tasks)
 
 
 def look(office: Office) -> int:
@@ -225,14 +231,17 @@ def _declared(place: Place, name: str) -> Declared:
         )
     if place.window:
         raise _misplaced(place, name, f"{place.window}/TASK/LABEL.ENDING, where TASK is", "the window takes no others")
-    if _is_folder(place, name) and not isinstance(parse_name(name), ArchiveName):
+    found = parse_name(name)
+    full = isinstance(found, ArchiveName) and not found.for_web
+    if not full and (_is_folder(place, name) or not name.endswith(ARCHIVE) or not place.detects):
         raise _misplaced(place, name, "WINDOW/TASK/LABEL.ENDING, where WINDOW is", "the campaign has no windows")
     return declared_by(name, place.team.track)
 
 
 def _misplaced(place: Place, name: str, where: str, none: str) -> RefusedError:
     fix = f"put the file at {where} {' or '.join(place.inner)}" if place.inner else none
-    fix = f"{fix}; archives of {', '.join(TASKS)} lie in the team's folder"
+    if place.detects:
+        fix = f"{fix}; archives of {', '.join(TASKS)} lie in the team's folder, under their full names"
     return refused("X-12", "files are not taken from here", fix, status=422, found=place.above + name)
 
 
