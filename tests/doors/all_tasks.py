@@ -6,7 +6,7 @@ import hashlib
 import shutil
 import time
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import httpx2
@@ -90,7 +90,8 @@ def campaign_text():
     made = HEAD
     for name, querysets in (("queries", 'querysets = ["QUERY1"]'), ("others", "")):
         tasks = ", ".join(f'"{calendar_name(task)}"' for task in BY_TASK if window_of(task) == name)
-        made += WINDOW.format(id=name, title=name.title(), tasks=tasks, querysets=querysets, draws=DRAWS)
+        row = WINDOW.format(id=name, title=name.title(), tasks=tasks, querysets=querysets, draws=DRAWS)
+        made += row if tasks else ""
     return made
 
 
@@ -130,9 +131,10 @@ class Server:
 
 
 @contextmanager
-def serving(folder):
+def serving(folder, run=None, **settings):
     """Start it, with a reference for every task."""
-    office = small_office(folder, SetClock(), accounts=CHEAP, limits=QUICK, drop=folder / "drop", workers=2)
+    given = {"accounts": CHEAP, "limits": QUICK, "drop": folder / "drop", "workers": 2} | settings
+    office = replace(small_office(folder, SetClock(), **given), run=run)
     try:
         person = _people(office)
         (folder / "drop" / TEAM).mkdir(parents=True)
