@@ -108,7 +108,8 @@ def test_an_older_reset_link_stops_working_when_a_newer_one_is_sent(browser, off
     first = link_in_mail(office, "reset")
     clock.forward(minutes=1)
     browser.send("/forgotten", mail="ada@example.org")
-    assert browser.get(first).status_code == 404
+    older = browser.get(first)
+    assert (older.status_code, "ask for a new one where you sign in" in older.text) == (404, True)
     assert browser.get(link_in_mail(office, "reset")).status_code == 200
 
 

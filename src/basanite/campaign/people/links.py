@@ -127,6 +127,5 @@ def _lasts(office: Office, purpose: str) -> timedelta:
 
 
 def _dead() -> RefusedError:
-    return refused(
-        "X-11", "this link does not work (any more)", "ask for a new one, signed in as its account", status=404
-    )
+    fix = "if it was for a password, ask for a new one where you sign in; else ask for one, signed in as its account"
+    return refused("X-11", "this link does not work (any more)", fix, status=404)
