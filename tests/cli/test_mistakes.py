@@ -226,6 +226,13 @@ def test_the_first_line_of_a_long_list_can_be_taken():
     assert (done.returncode, done.stdout.count("\n"), done.stderr) == (0, 1, "")
 
 
+def test_an_unknown_setting_of_a_server_is_called_unknown(tmp_path):
+    (tmp_path / "basanite.toml").write_text('[server]\ndrop = "drop"\n')
+    ended = here("admin", "people", "list", cwd=tmp_path)
+    assert ended.code == 2
+    assert ended.stderr.startswith("Error: There is no setting 'server'. ")
+
+
 def test_only_some_metrics_can_be_asked_for():
     ended = here(*SCORE, "--metric", "pfa", "--json")
     assert ended.code == 0

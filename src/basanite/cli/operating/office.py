@@ -77,4 +77,6 @@ def prepare(office: Office) -> None:
 def _in_words(error: Any) -> str:
     """A wrong setting by its name; its value is not repeated, for it may be a secret."""
     name = ".".join(map(str, error["loc"]))
+    if error["type"] == "extra_forbidden":
+        return f"There is no setting {name!r}. docs/how-to/run-a-server.md names those that there are."
     return f"The setting {name!r} cannot be used: {error['msg']}"
