@@ -24,7 +24,7 @@ DOCUMENT = "MATERIAL_BASE-1A_00000001"
 
 
 def fill_panels(stage, folder) -> None:
-    """Make the panels `new`, `key`, `done`, `sums` and `found`, and the files that examples name."""
+    """Make the panels `new`, `key`, `ease`, `done`, `sums` and `found`, and the files that examples name."""
     shutil.copytree(JUDGING / "schemes", folder / "schemes", dirs_exist_ok=True)
     (folder / "passages.csv").write_text("query,document,document_id\nrain,It rained.,d1\nsnow,It snowed.,d2\n")
     (folder / "query_list.tsv").write_text("query_id\tquery_string\tdomain_id\nquery1\tzebra\tLIF\n")
@@ -33,6 +33,7 @@ def fill_panels(stage, folder) -> None:
     _panel(stage, scheme, "new", judges, opened=False)
     key = _panel(stage, scheme, "key", judges)
     _judged(stage, key, judges, ("Y", "N"))
+    _rated(stage)
     done = _panel(stage, scheme, "done", judges)
     _judged(stage, done, judges, ("Y", "Y"))
     stage.do(setting_up.close_panel, stage.season.as_eva, done)
@@ -59,6 +60,15 @@ def _panel(stage, scheme: str, name: str, judges, *, opened: bool = True) -> str
         stage.do(setting_up.open_panel, eva, panel)
     assert office is stage.office
     return panel
+
+
+def _rated(stage) -> None:
+    """A panel that gives scores to texts."""
+    scheme = (JUDGING / "schemes" / "readability.toml").read_text()
+    panel = stage.do(setting_up.create, stage.season.as_eva, stage.season.campaign_id, scheme, name="ease").id
+    texts = ("It rained all night in the valley.", "We took the slow train along the coast.")
+    items = [item_of([Block("text", text)], {"passage": text[:2]}, new_id=random_id) for text in texts]
+    stage.do(setting_up.add_items, stage.season.as_eva, panel, items)
 
 
 def _judged(stage, panel: str, judges, marks) -> None:

@@ -6,6 +6,7 @@ import re
 import secrets
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
+from itertools import islice
 from typing import Any
 
 from sqlalchemy import select
@@ -14,12 +15,23 @@ from sqlalchemy.orm import Session
 from basanite.campaign.model.refusals import no_reason, refused
 from basanite.campaign.notices.sending import tell
 from basanite.campaign.office import Actor, Office
-from basanite.campaign.panels.found import checked_scheme, digest_of, items_of, locked_panel, note, scheme_of
+from basanite.campaign.panels.found import (
+    as_item,
+    checked_scheme,
+    digest_of,
+    items_of,
+    locked_panel,
+    note,
+    scheme_of,
+)
 from basanite.campaign.panels.preparing import planned
 from basanite.campaign.people.links import password_link
 from basanite.campaign.people.roles import require_organiser
 from basanite.campaign.store.tables import Judgement, Panel, PanelItem, PanelScheme, Seat
+from basanite.campaign.store.tables.base import random_id
+from basanite.judging.controls import degraded
 from basanite.judging.items import Item
+from basanite.judging.planning.dice import die
 from basanite.judging.scheme import Scheme
 from basanite.problems import Problem
 
@@ -156,6 +168,20 @@ def add_items(session: Session, office: Office, actor: Actor, panel_id: str, ite
         planned.plan_again(session, office, panel)
     note(session, office, actor, panel, "panel.items", panel.id, new=len(new), merged=merged)
     return Added(len(new), merged)
+
+
+def add_controls(session: Session, office: Office, actor: Actor, panel_id: str, count: int, *, seed: int) -> Added:
+    """Give a panel hidden checks: copies of some of its items, each with words of another one in its text (R-29)."""
+    panel = locked_panel(session, panel_id)
+    scheme, real = scheme_of(panel), [as_item(row) for row in items_of(session, panel.id, ("real",))]
+    order = sorted(real, key=lambda item: die(seed, "control", item.id))
+    made = (degraded(item, real, scheme, seed=seed, new_id=random_id) for item in order)
+    controls = list(islice((item for item in made if item is not None and item.expected), count))
+    if not controls:
+        message = "no item of this panel can be made worse so that its answers show it"
+        fix = "give the panel two items with text at least, and a question with a number or with marked places"
+        raise refused("R-29", message, fix, status=422)
+    return add_items(session, office, actor, panel_id, controls)
 
 
 def _row(office: Office, actor: Actor, panel: Panel, item: Item, number: int) -> PanelItem:

@@ -103,6 +103,25 @@ def items(
     show({"panel": row.id, "new": added.new, "merged": added.merged}, told, json=as_json)
 
 
+@panel.command("controls", epilog=example("basanite admin panel controls ease --count 1 --data season"))
+@PANEL
+@click.option("--count", type=click.IntRange(1), required=True, help="How many to add.")
+@click.option("--seed", type=int, default=0, show_default=True, help="What the choice of items and words comes from.")
+@campaign_option
+@admin_options
+def controls(
+    which: str, count: int, seed: int, campaign: str, data: Path | None, mail: str | None, as_json: bool
+) -> None:
+    """Add hidden checks to a panel: copies of items with words of another, which a careful judge scores lower."""
+    with at_desk(data, mail, json=as_json) as desk:
+        from basanite.campaign.panels.preparing import setting_up
+
+        row = the_panel(desk, campaign, which)
+        added = setting_up.add_controls(desk.session, desk.office, desk.actor, row.id, count, seed=seed)
+    words = f"Hidden checks added: {added.new}" + (f" (of {count})." if added.new < count else ".")
+    show({"panel": row.id, "new": added.new}, [words], json=as_json)
+
+
 @panel.command(
     "summaries",
     epilog=example("basanite admin panel summaries sums --queries query_list.tsv --window dev --data season"),
