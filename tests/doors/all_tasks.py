@@ -44,6 +44,7 @@ sealed = false
 seed = 7
 plan_version = "6.0.4"
 open_uploads = 5
+invalid_per_day = 500
 
 [[packs]]
 id = "DEV"

@@ -85,6 +85,15 @@ class Played:
         words = {"window": "week", "task": "CLIR", "language": "1A", "track": track}
         return self.stage.get(who, "/leaderboard", **words).json()
 
+    def ranked_board(self, who, track):
+        """The board once its comparison is there: on a busy machine that may take another round of the worker."""
+        for _ in range(20):
+            found = self.board(who, track)
+            if all(row["ranks"] for row in found["rows"]):
+                break
+            self.stage.work()
+        return found
+
 
 @pytest.fixture(scope="module")
 def played(tmp_path_factory, pack):
@@ -119,7 +128,7 @@ def release(stage, level):
 @pytest.mark.req("M78")
 @pytest.mark.timeout(400)
 def test_primary_runs_alone_are_compared_across_teams(played):
-    shown = played.board("bea", "human")["rows"]
+    shown = played.ranked_board("bea", "human")["rows"]
     assert [(row["name"], row["value"], row["own"]) for row in shown] == [("Alpha", 1.0, False), ("Beta", 0.0, True)]
     assert all(row["ranks"] and row["group"] for row in shown)
     assert played.result("bea", "better")["data"]["values"]["aqwv"]["value"] == 1.0, "scored, and not on the board"

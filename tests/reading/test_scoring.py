@@ -170,7 +170,7 @@ def test_intervals_of_ratios_draw_machine_and_human_together(tmp_path):
 def test_without_people_ratios_are_undefined_and_the_rest_stands(root, tmp_path):
     analysis = scored(root, tmp_path, human=None)
     assert np.isnan(analysis.values["pr"].value)
-    assert "--human" in analysis.values["pr"].flags[0]
+    assert "no answers of people" in analysis.values["pr"].flags[0]
     assert analysis.values["f"].value > 0
 
 

@@ -9,6 +9,7 @@ from sqlalchemy import select
 
 from basanite.campaign.jobs import running, stages
 from basanite.campaign.jobs.material import material
+from basanite.campaign.model import problem_list
 from basanite.campaign.office import COMMAND
 from basanite.campaign.organising import references
 from basanite.campaign.store.tables import Adoption, Charge, Event, Message, Reference, Result, Submission
@@ -49,7 +50,7 @@ def test_a_valid_submission_is_charged_and_scored_once_and_an_invalid_one_costs_
     bad = submit(office, teams.members[1], pack.invalid).id
     assert (process(office, good), process(office, bad)) == ("scored", "invalid")
     assert (cost(office, good).state, cost(office, bad).state) == ("charged", "freed")
-    found = json.loads(office.files.read(row(office, bad).problems_digest))
+    found = problem_list.listed(office.files.read(row(office, bad).problems_digest))
     assert found["valid"] is False
     assert {problem["rule"] for problem in found["problems"]} == {"M29"}
     with office.reading() as session:
@@ -233,7 +234,7 @@ def test_a_file_that_cannot_be_read_within_the_limits_is_invalid_under_a_rule(
     sqlite_office.settings.limits.seconds = 2 if limit == "time" else 40
     one = submitted()
     assert process(sqlite_office, one) == "invalid"
-    found = json.loads(sqlite_office.files.read(row(sqlite_office, one).problems_digest))
+    found = problem_list.listed(sqlite_office.files.read(row(sqlite_office, one).problems_digest))
     assert [(problem["rule"], limit in problem["message"]) for problem in found["problems"]] == [("X-8", True)]
     assert cost(sqlite_office, one).state == "freed"
 

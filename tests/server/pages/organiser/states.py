@@ -139,7 +139,7 @@ def team_page(state):
 def windows_page(state):
     cards = several(
         state,
-        lambda s, n: windows.WindowCard(row(s, n, ("open", "coming", "past")[n % 3]), "named", NOW, "2018-04-08T24:00"),
+        lambda s, n: windows.WindowCard(row(s, n, ("open", "coming", "past")[n % 3]), "named", NOW, "2018-04-09T00:00"),
         60,
     )
     stones = several(
