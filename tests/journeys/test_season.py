@@ -104,7 +104,7 @@ def test_a_newcomer_makes_an_account_and_finds_a_team(world):
         olaf.open(f"{HOME}/submit").sees("What is it for?")
 
 
-@pytest.mark.req("M79", "P-9", "P-41")
+@pytest.mark.req("M79", "P-9")
 def test_a_participant_fixes_a_file_compares_runs_and_verifies_a_receipt(world):
     world.begin(campaign_text(SEARCH, LABELS))
     open_tasks(world, "Alpha")
