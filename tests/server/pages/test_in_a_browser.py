@@ -84,7 +84,7 @@ def test_a_run_is_submitted_by_keyboard_alone_and_followed_to_its_value(season_t
     from basanite.campaign.store.tables import Submission, Upload
 
     tab = season_tab
-    tab_to(tab, "The archive of your run")
+    tab_to(tab, "The file of your run")
     tab.set_input_files("#f-file", str(pack.perfect))  # the file dialog is the system's own
     assert tab.input_value("#f-label") == "perfect"
     tab_to(tab, "Send")
@@ -137,7 +137,7 @@ HEARD = (
     ("radio", "Primary"),
     ("textbox", "Label"),
     ("textbox", "What is new in it?"),
-    ("button", "The archive of your run"),
+    ("button", "The file of your run"),
     ("button", "Send"),
 )
 """What somebody who listens to the submit page meets, in this order: the role and how the name begins."""

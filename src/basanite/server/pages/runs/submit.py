@@ -84,7 +84,7 @@ def _accepted(request: Request, caller: Caller, taken: Taken) -> Response:
     try:
         declared = _declared(caller, form, taken.name)
         if taken.path is None:
-            raise refused("M60", "there is no file", "choose the archive of your run", status=422)
+            raise refused("M60", "there is no file", "choose the file of your run", status=422)
         stored = Stored(taken.sha256, taken.size)
         send_ahead(office, caller.actor, caller.team, declared, taken.path, stored)
         with office.writing() as session:
