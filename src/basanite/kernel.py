@@ -120,8 +120,8 @@ class UnitRows:
     clusters: NDArray[np.int64] | None = None
     """Which cluster each unit belongs to; resampling moves whole clusters (S-10)."""
     redrawn: Callable[[int], Callable[[int], Rows]] | None = None
-    """For rows that are themselves uncertain (judgements inside a pair, S-18): given a seed, a source that gives the
-    rows `[draws, units, s]` of the next so many draws."""
+    """For people who are crossed with units, as novices with passages (S-3): given a seed, a source that gives the rows
+    `[draws, units, s]` of the next draws, each with other people. Not for judgements inside a unit (S-24)."""
 
     def column(self, name: str) -> NDArray[np.float64]:
         """One named column of the rows."""

@@ -7,7 +7,7 @@ from tests.analysis.tables_of_votes import FIVE, panels, votes_in
 
 from basanite.analysis import dawid_skene
 from basanite.analysis.judges import Combination, panel_of
-from basanite.analysis.votes import VoteDraws, shares, votes_of
+from basanite.analysis.votes import shares, votes_of
 from basanite.errors import SettingError
 
 
@@ -94,23 +94,3 @@ def test_the_fit_is_the_same_every_time_and_never_certain_of_a_judge(table):
     assert np.array_equal(first.posterior, second.posterior, equal_nan=True)
     coins = np.concatenate([first.model.finds_relevant, first.model.finds_other])
     assert ((coins > 0) & (coins < 1)).all()
-
-
-def test_votes_are_drawn_inside_their_item_whatever_the_size_of_the_blocks():
-    votes = votes_in(FIVE)
-    draws, again = VoteDraws(votes, seed=7), VoteDraws(votes, seed=7)
-    weights = draws.next(400)
-    assert np.array_equal(votes.sums(weights), np.broadcast_to(votes.per_item, (400, 5)))
-    assert np.array_equal(weights, np.concatenate([again.next(150), again.next(250)]))
-    assert not np.array_equal(weights, VoteDraws(votes, seed=8).next(400))
-    drawn = shares(votes, weights)
-    assert np.allclose(drawn.mean(axis=0), shares(votes), atol=0.06)
-    assert np.allclose(drawn.var(axis=0), shares(votes) * (1 - shares(votes)) / votes.per_item, atol=0.03)
-
-
-def test_every_rule_takes_draws_as_it_takes_votes():
-    votes = votes_in(FIVE)
-    whole = np.ones((2, len(votes)))
-    for combination in [Combination("raw"), *(Combination(rule=r) for r in ("majority", "any", "all", "dawid_skene"))]:
-        panel = panel_of(votes, combination)
-        assert np.array_equal(panel.shares(whole), np.stack([panel.shares()] * 2))

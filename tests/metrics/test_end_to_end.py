@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from basanite.analysis.resampling import weighted_sums
 from basanite.metrics.retrieval import detection
 from basanite.metrics.retrieval.detection import COLUMNS, Detections
 from basanite.metrics.retrieval.end_to_end import (
@@ -147,19 +146,6 @@ def test_groups_of_documents_and_queries_read_one_by_one_give_the_same(campaign,
     single = [Detections((unit,), relevant[at : at + 1], returned[at : at + 1]) for at, unit in enumerate(block.units)]
     joined = Returned.joined([Returned.of(one) for one in single])
     assert np.array_equal(rows_of_shares(joined, share), rows_of_shares(Returned.of(block), share))
-
-
-def test_draws_of_queries_and_judgements_are_valued_all_at_once():
-    rng = np.random.default_rng(5)
-    relevant, returned = rng.random((4, 9)) < 0.4, rng.random((4, 9)) < 0.6
-    returned[:, 0] = True
-    block = judged(relevant, returned, np.ones(returned.sum()))
-    shares = rng.random((7, returned.sum()))
-    weights = rng.integers(0, 3, (7, 4)).astype(float)
-    sums = weighted_sums(weights, np.arange(weights.shape[1]), rows_of_shares(block.returned, shares))
-    one_by_one = [weights[at] @ rows_of_shares(block.returned, shares[at]) for at in range(7)]
-    assert np.allclose(sums, one_by_one)
-    assert E2E_AQWV.bind(beta=2.0).value(sums).shape == (7,)
 
 
 def test_nothing_at_all_has_no_rows():

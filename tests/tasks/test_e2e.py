@@ -3,7 +3,6 @@
 import importlib.util
 import json
 import math
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,10 +15,8 @@ from tests.tasks.summary_folders import judgement_table, run, summary_files
 
 import basanite
 from basanite import spine
-from basanite.analysis.dawid_skene import decisions, fit
-from basanite.analysis.intervals import values as values_with_intervals
-from basanite.analysis.results import Design
-from basanite.analysis.votes import votes_of
+from basanite.analysis.dawid_skene import fit
+from basanite.analysis.votes import decided, votes_of
 from basanite.errors import InvalidInputError, SettingError
 from basanite.reports.formats.json_output import dumps, score_object
 from basanite.reports.formats.terminal import render
@@ -295,9 +292,9 @@ def test_dawid_skene_decides_each_pair_and_tells_its_restarts(campaign, monkeypa
     judges, pairs = sorted({row[0] for row in rows}), sorted({(row[1], row[2]) for row in rows})
     columns = [judges.index(row[0]) for row in rows], [pairs.index((row[1], row[2])) for row in rows]
     votes = votes_of(*columns, [row[3] == "R" for row in rows], judges=len(judges), items=len(pairs))
-    decided = dict(zip(pairs, decisions(fit(votes), votes).tolist(), strict=True))
-    assert decided != {pair: float(share > 0.5) for pair, share in zip(pairs, _shares(rows, pairs), strict=True)}
-    monkeypatch.setattr(ORACLE, "votes", lambda folder: decided)
+    verdicts = dict(zip(pairs, decided(fit(votes).posterior).tolist(), strict=True))
+    assert verdicts != {pair: float(share > 0.5) for pair, share in zip(pairs, _shares(rows, pairs), strict=True)}
+    monkeypatch.setattr(ORACLE, "votes", lambda folder: verdicts)
     monkeypatch.setattr(ORACLE, "share", lambda given, settings: given)
     agrees(result, campaign)
     assert any("Dawid-Skene was started" in note for note in result.notes)
@@ -308,48 +305,7 @@ def _shares(rows, pairs):
     return [verdicts.count("R") / len(verdicts) for verdicts in said.values()]
 
 
-# Intervals
-
-
-def many(tmp_path, votes, **more):
-    """Twenty queries, each with a hit that judges are asked about."""
-    flags = np.zeros((20, 4), bool)
-    flags[:, 0] = True
-    return scored(run(tmp_path, flags, flags, votes), draws=400, **more)
-
-
-def width(value):
-    return value.high - value.low
-
-
-@pytest.mark.req("S-18")
-def test_fewer_judgements_on_a_pair_make_the_interval_wider(tmp_path):
-    few = many(tmp_path / "few", ["RN"] * 20, judging="raw").values["e2e_aqwv"]
-    some = many(tmp_path / "some", ["RN" * 4] * 20, judging="raw").values["e2e_aqwv"]
-    assert few.value == some.value == 0.5
-    assert width(few) > 1.5 * width(some) > 0, "queries are all alike: only judgements can move the value"
-
-
-@pytest.mark.req("S-18")
-def test_with_unanimous_judges_the_interval_is_that_of_queries_alone(tmp_path):
-    result = many(tmp_path, ["RRR", "NNN"] * 10)
-    table = replace(result.scores.tables["e2e_aqwv"], redrawn=None)
-    queries_only = replace(result.scores, tables=dict.fromkeys(result.scores.tables, table))
-    names = {"e2e_aqwv", "e2e_pmiss"}
-    chosen = tuple(metric for metric in queries_only.metrics if metric.name in names)
-    found = values_with_intervals(replace(queries_only, metrics=chosen), Design(draws=400))
-    for name in names:
-        assert (found[name].low, found[name].high) == (result.values[name].low, result.values[name].high)
-        assert width(result.values[name]) > 0
-
-
-@pytest.mark.req("S-18")
-def test_disagreement_widens_the_interval_beyond_that_of_queries(tmp_path):
-    verdicts = ["RRN", "NNR"] * 10
-    result = many(tmp_path, verdicts, judging="raw")
-    table = replace(result.scores.tables["e2e_aqwv"], redrawn=None)
-    alone = replace(result.scores, tables={"e2e_aqwv": table}, metrics=(result.scores.metric("e2e_aqwv"),))
-    assert width(result.values["e2e_aqwv"]) > 1.2 * width(values_with_intervals(alone, Design(draws=400))["e2e_aqwv"])
+# Notes
 
 
 def test_pairs_with_one_judgement_are_counted_in_a_note(tmp_path):

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from basanite.analysis.votes import Reals, Tie, Votes, decided, shares
+from basanite.analysis.votes import Reals, Votes, decided, shares
 
 FEW_ITEMS = 20
 RIGHT, WRONG = 2.0, 1.0
@@ -55,10 +55,9 @@ class JudgeModel:
         for_no = np.log1p(-self.finds_relevant) - np.log(self.finds_other)
         return np.where(votes.relevant, for_yes[votes.judge], for_no[votes.judge])
 
-    def posterior(self, votes: Votes, weights: Reals | None = None) -> Reals:
-        """The chance of each item to be relevant, with these judges held fixed; nan without votes."""
-        given = self.weight(votes) if weights is None else self.weight(votes) * weights
-        odds = votes.sums(given) + np.log(self.prevalence) - np.log1p(-self.prevalence)
+    def posterior(self, votes: Votes) -> Reals:
+        """The chance of each item to be relevant, with these judges; nan without votes."""
+        odds = votes.sums(self.weight(votes)) + np.log(self.prevalence) - np.log1p(-self.prevalence)
         return np.where(votes.per_item > 0, _expit(odds), np.nan)
 
 
@@ -84,11 +83,6 @@ def fit(votes: Votes, *, starts: int = STARTS) -> Fitted:
         for (name, _, steps, settled), value, end in zip(runs, values, ends, strict=True)
     ]
     return Fitted(runs[best][1], ends[best], tuple(restarts))
-
-
-def decisions(fitted: Fitted, votes: Votes, weights: Reals | None = None, *, tie: Tie = "N") -> Reals:
-    """1 where an item is more likely relevant than not, for the votes or for draws of them (judges held fixed)."""
-    return decided(fitted.posterior if weights is None else fitted.model.posterior(votes, weights), tie)
 
 
 def log_posterior(model: JudgeModel, votes: Votes) -> float:

@@ -1,7 +1,8 @@
 """Intervals by resampling units: all draws are matrix products, and an interval we cannot stand behind is not given.
 
 The rules are those of S-13: fewer than 15 drawn units, fewer than 5 that carry the value, or more than 5 % undefined
-draws give a value with a flag; an interval never has width zero and never excludes its own estimate.
+draws give a value with a flag; an interval never has width zero. One that would exclude its own estimate is not given
+either: its ends are never moved to hold it (S-24).
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ TOO_FEW = "too few for an interval"
 UNDEFINED = "undefined"
 UNDEFINED_DRAWS = "no interval: more than 5 % of the draws are undefined"
 NO_WIDTH = "no interval: every draw gives the same value"
-WIDENED = "interval widened to hold the estimate"
+OUTSIDE = "no interval: the estimate lies outside it"
 OPTIMISTIC = "optimistic: chosen with the truth in hand"
 PERCENTILE_INSTEAD = "percentile interval instead of BCa: "
 
@@ -114,21 +115,24 @@ def carriers(metric: Metric, rows: Rows, columns: Sequence[str]) -> int:
 
 
 def span(estimate: float, draws: Floats, tails: tuple[float, float]) -> Span:
-    """The interval between two tails of the defined draws, wide enough to hold its own estimate.
+    """The interval between two tails of the defined draws; none where it would exclude its own estimate (S-24).
 
     >>> span(2.0, np.arange(5.0), (0.25, 0.75))
     Span(low=1.0, high=3.0, flags=(), undefined=0)
+    >>> span(4.0, np.arange(5.0), (0.25, 0.75)).flags
+    ('no interval: the estimate lies outside it',)
     """
     defined = draws[np.isfinite(draws)]
     undefined = draws.size - defined.size
     if undefined > MOST_UNDEFINED * draws.size:
         return Span(None, None, (UNDEFINED_DRAWS,), undefined)
     low, high = (float(bound) for bound in np.quantile(defined, tails))
-    outside = max(low - estimate, estimate - high) > NARROW * abs(estimate)
-    low, high = min(low, estimate), max(high, estimate)
-    if high - low <= NARROW * max(abs(low), abs(high)):
+    slack = NARROW * max(abs(low), abs(high), abs(estimate))
+    if max(low - estimate, estimate - high) > slack:
+        return Span(None, None, (OUTSIDE,), undefined)
+    if high - low <= slack:
         return Span(None, None, (NO_WIDTH,), undefined)
-    return Span(low, high, (WIDENED,) if outside else (), undefined)
+    return Span(min(low, estimate), max(high, estimate), (), undefined)  # sums in another order differ by rounding
 
 
 def _without(metric: Metric, portion: Portion, things: NDArray[np.int64]) -> Floats:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from basanite.analysis.dawid_skene import Fitted, decisions, fit
+from basanite.analysis.dawid_skene import Fitted, fit
 from basanite.analysis.votes import Reals, Tie, Votes, all_relevant, any_relevant, decided, shares
 from basanite.errors import SettingError
 
@@ -49,15 +49,12 @@ class Panel:
     fitted: Fitted | None = None
     """What Dawid-Skene found, with its restarts, where that is the rule."""
 
-    def shares(self, weights: Reals | None = None) -> Reals:
-        """`[items]`, or `[draws, items]` for draws of votes: 0 or 1, or r/K if raw; nan without votes.
-
-        Under Dawid-Skene a draw of votes keeps the judges as they were fitted to all votes.
-        """
+    def shares(self) -> Reals:
+        """The share of each item: 0 or 1, or r/K if raw; nan without votes."""
         combination = self.combination
         if self.fitted is not None:
-            return decisions(self.fitted, self.votes, weights, tie=combination.tie)
-        share = shares(self.votes, weights)
+            return decided(self.fitted.posterior, combination.tie)
+        share = shares(self.votes)
         if combination.judging == "raw":
             return share
         if combination.rule == "majority":

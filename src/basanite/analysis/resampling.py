@@ -49,7 +49,7 @@ class Portion:
     rows: Rows
     units: int
     redrawn: Redrawn | None = None
-    """Where the rows themselves are uncertain: given a seed, a source of `rows[draws, members, s]` (S-18)."""
+    """Where people are crossed with units: given a seed, a source of `rows[draws, members, s]` (S-3)."""
 
     @property
     def drawn(self) -> int:

@@ -1,12 +1,7 @@
-"""Votes of judges on items, as arrays sorted by item: counts are sums over neighbours, for one set or many draws of it.
-
-Resampling draws, inside each item, as many votes as it has from its own votes with replacement (S-18). A draw is a
-row of weights, how often each vote is in it; so everything made of counts works on draws as it does on the votes.
-"""
+"""Votes of judges on items, as arrays sorted by item: counts are sums over neighbours."""
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -53,9 +48,9 @@ class Votes:
             made[..., voted] = np.add.reduceat(values, self.starts[voted], axis=-1)
         return made
 
-    def relevant_votes(self, weights: Reals | None = None) -> Reals:
-        """r: how many votes say relevant, for each item (and each draw of weights)."""
-        return self.sums(self.relevant * (np.ones(len(self)) if weights is None else weights))
+    def relevant_votes(self) -> Reals:
+        """r: how many votes say relevant, for each item."""
+        return self.sums(self.relevant.astype(np.float64))
 
 
 def votes_of(judge: ArrayLike, item: ArrayLike, relevant: ArrayLike, *, judges: int, items: int) -> Votes:
@@ -65,13 +60,13 @@ def votes_of(judge: ArrayLike, item: ArrayLike, relevant: ArrayLike, *, judges: 
     return Votes(judge[order], item[order], np.asarray(relevant, np.bool_)[order], judges, items)
 
 
-def shares(votes: Votes, weights: Reals | None = None) -> Reals:
+def shares(votes: Votes) -> Reals:
     """r/K: the share of votes that say relevant; nan for an item without votes (M13).
 
     >>> shares(votes_of([0, 1, 2, 0], [0, 0, 0, 1], [1, 1, 0, 1], judges=3, items=2)).round(3).tolist()
     [0.667, 1.0]
     """
-    return votes.relevant_votes(weights) / np.where(votes.per_item > 0, votes.per_item, np.nan)
+    return votes.relevant_votes() / np.where(votes.per_item > 0, votes.per_item, np.nan)
 
 
 def decided(share: Reals, tie: Tie = "N") -> Reals:
@@ -92,25 +87,3 @@ def any_relevant(share: Reals) -> Reals:
 def all_relevant(share: Reals) -> Reals:
     """1 where no vote says otherwise."""
     return np.where(np.isnan(share), np.nan, (share >= 1).astype(np.float64))
-
-
-class VoteDraws:
-    """Draws of votes inside items, one after another; the same for a seed, however many are asked for at a time.
-
-    Two sets of votes that are to be drawn independently of each other have streams of different names.
-    """
-
-    def __init__(self, votes: Votes, *, seed: int, stream: str = "") -> None:
-        self.votes = votes
-        name = f"{seed}|votes{stream}".encode()
-        self._source = np.random.PCG64(int.from_bytes(hashlib.sha256(name).digest()[:16], "big"))
-        self._size = np.repeat(votes.per_item, votes.per_item).astype(np.uint64)
-        self._start = np.repeat(votes.starts[:-1], votes.per_item)
-
-    def next(self, draws: int) -> Reals:
-        """Weights of the next draws, `float64[draws, votes]`: those of an item's votes sum to its K."""
-        count = len(self.votes)
-        words = self._source.random_raw(draws * count).reshape(draws, count) >> np.uint64(32)
-        chosen = self._start + ((words * self._size) >> np.uint64(32)).astype(np.int64)
-        chosen += np.arange(draws)[:, None] * count
-        return np.bincount(chosen.ravel(), minlength=draws * count).reshape(draws, count).astype(np.float64)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from basanite.analysis.judges import Combination, Judging, Panel, Rule, panel_of
-from basanite.analysis.votes import Tie, VoteDraws, votes_of
+from basanite.analysis.votes import Tie, votes_of
 from basanite.errors import SettingError
 from basanite.formats.archives.members import Limits, member_digest
 from basanite.formats.bounded import read_bounded
@@ -22,7 +22,7 @@ from basanite.formats.retrieval.detection_key import Key
 from basanite.formats.retrieval.detection_lines import Layout
 from basanite.formats.summaries.judgements import LARGEST, Judgements, PairVotes, read_judgements, votes_on
 from basanite.formats.summaries.summary_metadata import TEAMS, summary_rules
-from basanite.kernel import LevelRows, Rows, Scores, UnitRows
+from basanite.kernel import LevelRows, Scores, UnitRows
 from basanite.metrics.retrieval.detection import COLUMNS, Detections
 from basanite.metrics.retrieval.end_to_end import (
     E2E_AQWV,
@@ -48,7 +48,6 @@ METRICS = (E2E_AQWV, E2E_AQWV_ALL, E2E_AQWV_RELEVANT, E2E_PMISS, E2E_PFA)
 JUDGING = ("judging", "rule", "tie")
 HIDDEN = ("judge_key", "unjudged")
 Unjudged = Literal["refuse", "undefined"]
-DRAWS_AT_A_TIME = 16
 DEPTH = 2
 MOST_MEMBERS, MOST_BYTES = 1_000_000, 256 * 2**30
 
@@ -112,7 +111,7 @@ class E2eRun(SummariesRun):
         )
         panel = panel_of(votes, Combination(**{name: self.settings[name] for name in JUDGING}))
         clir = super().scores(system)
-        table = self._judged(panel, self.judgements.digest)
+        table = self._judged(panel)
         return replace(
             clir,
             task="e2e",
@@ -141,11 +140,10 @@ class E2eRun(SummariesRun):
             notes=(*clir.notes, "Not all returned summaries have been judged yet: there are no end-to-end values."),
         )
 
-    def _judged(self, panel: Panel, stream: str) -> UnitRows:
-        """The rows after the judges; draws resample judgements inside each pair as well (S-18)."""
-        returned = self._joined("")
-        table = self.table(rows_of_shares(returned, panel.shares()), COLUMNS)
-        return replace(table, levels=self._judged_levels(panel), redrawn=_redrawn(returned, panel, stream))
+    def _judged(self, panel: Panel) -> UnitRows:
+        """The rows after the judges: a query is resampled with all its judgements as they are (S-24)."""
+        table = self.table(rows_of_shares(self._joined(""), panel.shares()), COLUMNS)
+        return replace(table, levels=self._judged_levels(panel))
 
     def _joined(self, factor: str) -> Returned:
         return Returned.joined([self.returned[query][factor] for query in self.units()])
@@ -162,24 +160,6 @@ class E2eRun(SummariesRun):
         return made
 
 
-def _redrawn(returned: Returned, panel: Panel, stream: str) -> Callable[[int], Callable[[int], Rows]]:
-    """A source of rows in which each pair's judgements are drawn anew; a few draws at a time, for there are many.
-
-    Other judgements are another stream of draws, so that two systems are not moved by the same dice.
-    """
-
-    def source(seed: int) -> Callable[[int], Rows]:
-        draws = VoteDraws(panel.votes, seed=seed, stream=stream)
-
-        def some(count: int) -> Rows:
-            sizes = [min(DRAWS_AT_A_TIME, count - start) for start in range(0, count, DRAWS_AT_A_TIME)]
-            return np.concatenate([rows_of_shares(returned, panel.shares(draws.next(size))) for size in sizes])
-
-        return some
-
-    return source
-
-
 def _said(panel: Panel) -> tuple[str, ...]:
     """How judgements became verdicts: rule and tie rule stand in every report (M12, C08)."""
     notes = [f"Judgements were combined by: {panel.combination}."]
@@ -189,13 +169,11 @@ def _said(panel: Panel) -> tuple[str, ...]:
             f"Dawid-Skene was started {len(runs)} times and the likeliest fit was kept; other ends would decide up to "
             f"{max(run.differing for run in runs)} pairs otherwise."
         )
-    notes.append(
-        "Intervals of end-to-end values resample queries and, inside each pair, judgements; in breakdowns queries only."
-    )
+    notes.append("Intervals of end-to-end values resample whole queries with all their judgements.")
     alone = int((panel.votes.per_item == 1).sum())
     if alone:
         notes.append(
-            f"{alone} of {panel.votes.items} pairs have one judgement, whose uncertainty no interval can show."
+            f"{alone} of {panel.votes.items} pairs have one judgement: how far judges agree on them is not known."
         )
     return tuple(notes)
 

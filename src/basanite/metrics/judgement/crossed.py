@@ -20,16 +20,20 @@ from basanite.metrics.retrieval.detection import ratio
 
 DRAWS_AT_A_TIME = 256
 MOST_UNDEFINED = 0.05
+ROUNDING = 1e-9
+"""Sums in another order differ by less."""
 
 
 @dataclass(frozen=True)
 class Lead:
-    """Machine less novices, with its interval; no interval (None) where more than 5 % of the draws are undefined."""
+    """Machine less novices, with its interval; none where more than 5 % of the draws are undefined or it would exclude
+    the value (S-24), and then the reason."""
 
     value: float
     low: float | None
     high: float | None
     undefined: int
+    reason: str = ""
 
 
 def drawn_weights(size: int, *, draws: int, source: np.random.PCG64) -> Reals:
@@ -92,9 +96,11 @@ def _lead(observed: float, found: Reals, level: float) -> Lead:
     defined = found[np.isfinite(found)]
     undefined = len(found) - len(defined)
     if undefined > MOST_UNDEFINED * len(found) or not np.isfinite(observed):
-        return Lead(float(observed), None, None, undefined)
-    low, high = np.quantile(defined, ((1 - level) / 2, (1 + level) / 2))
-    return Lead(float(observed), float(min(low, observed)), float(max(high, observed)), undefined)
+        return Lead(float(observed), None, None, undefined, "too many draws are undefined")
+    low, high = (float(end) for end in np.quantile(defined, ((1 - level) / 2, (1 + level) / 2)))
+    if not low - ROUNDING <= observed <= high + ROUNDING:
+        return Lead(float(observed), None, None, undefined, "the estimate lies outside it")
+    return Lead(float(observed), low, high, undefined)
 
 
 def redrawn(block: Readings) -> Callable[[int], Callable[[int], Reals]]:

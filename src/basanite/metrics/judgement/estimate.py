@@ -16,6 +16,8 @@ Reals: TypeAlias = NDArray[np.float64]
 FEWEST_ITEMS = 15
 """With fewer items no interval is given (S-13)."""
 MOST_UNDEFINED = 0.05
+ROUNDING = 1e-12
+"""Sums in another order differ by less; agreement lies between -1 and 1."""
 
 
 @dataclass(frozen=True)
@@ -58,15 +60,17 @@ def with_interval(
 
 
 def bounded(found: Estimate, values: Reals, *, level: float = 0.95) -> Estimate:
-    """The estimate with the interval of these draws; none if more than 5 % of them are undefined or all are equal."""
+    """The estimate with the interval of these draws; none if more than 5 % of them are undefined, if all are equal, or
+    if it would exclude the estimate (S-24)."""
     defined = values[~np.isnan(values)]
     if len(values) - len(defined) > MOST_UNDEFINED * len(values):
         return replace(found, reason="no interval: more than 5 % of the draws are undefined")
-    low, high = np.quantile(defined, ((1 - level) / 2, (1 + level) / 2))
-    low, high = min(float(low), found.value), max(float(high), found.value)
-    if low == high:
+    low, high = (float(end) for end in np.quantile(defined, ((1 - level) / 2, (1 + level) / 2)))
+    if not low - ROUNDING <= found.value <= high + ROUNDING:
+        return replace(found, reason="no interval: the estimate lies outside it")
+    if high - low <= ROUNDING:
         return replace(found, reason="no interval: every draw gives the same value")
-    return replace(found, low=low, high=high)
+    return replace(found, low=min(low, found.value), high=max(high, found.value))
 
 
 def _drawn(size: int, source: np.random.PCG64) -> NDArray[np.int64]:

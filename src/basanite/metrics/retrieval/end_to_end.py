@@ -5,8 +5,8 @@ where it is, and moves 1 - s of it to the misses (X2) or the rejected (X4). One 
 judging makes it r/K. Pairs that were not returned stay as they are. The counts are summed by query and valued by the
 same three forms as in `detection`, with a beta of their own. Section 4 of the MATERIAL evaluation plan, v6.0.4 (2018).
 
-Intervals resample queries and, inside a pair, judgements (S-18): draw judgements, combine each draw into shares
-`[draws, pairs]`, and `rows_of_shares` gives `rows[draws, queries, columns]`, of which the analysis weighs the queries.
+Intervals resample whole queries with all their judgements (S-24). How judges vary is in there already, for every query
+was judged; a majority of votes that are drawn again inside a pair would be noisier than the votes were.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def counts_of_shares(returned: Returned, share: ArrayLike) -> Rows:
 
 
 def rows_of_shares(returned: Returned, share: ArrayLike) -> Rows:
-    """The contribution of each query, one row of `detection.COLUMNS`; with `share[draws, pairs]` for every draw.
+    """The contribution of each query, one row of `detection.COLUMNS`.
 
     >>> block = Detections(("q",), np.array([[True, True, False, False]]), np.array([[True, True, True, False]]))
     >>> rows_of_shares(Returned.of(block), [1, 0.5, 0.5]).tolist()

@@ -145,7 +145,7 @@ def _bounds(value: float, draws: Floats, level: float) -> tuple[float, float]:
     if not np.isfinite(value) or draws.size - defined.size > MOST_UNDEFINED * draws.size or not defined.size:
         return float("nan"), float("nan")
     low, high = np.quantile(moved_to(value, defined), tails_of(level))
-    return min(float(low), value), max(float(high), value)
+    return float(low), float(high)
 
 
 def _violations(

@@ -128,7 +128,7 @@ def _lead(found: Findings, declared: str) -> Condition:
     lead = found.leads[name]
     title = f"lead on {name} over other passages and novices too"
     if lead.low is None or lead.high is None:
-        return Condition(title, False, "no interval: too many draws are undefined")
+        return Condition(title, False, f"no interval: {lead.reason}")
     return Condition(title, lead.low > 0, f"{lead.value:.4g}, interval {lead.low:.4g} to {lead.high:.4g}")
 
 
