@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from basanite.kernel import Metric, Scores, UnitRows
+from basanite.kernel import ANY, Metric, Scores, UnitRows
 
 
 def _scaled(sums, factor=1.0):
     return factor * sums[..., 0] / sums[..., 1]
 
 
-METRIC = Metric("scaled", "", "", "tests", len, _scaled, columns=("x", "n"), parameters=("factor",))
+METRIC = Metric("scaled", "", "", "tests", len, _scaled, columns=("x", "n"), parameters=("factor",), range=ANY)
 ROWS = np.array([[1.0, 1], [2, 1], [6, 1]])
 
 

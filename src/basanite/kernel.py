@@ -13,9 +13,10 @@ born in `reduce` only.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,7 @@ from basanite.problems import Problem
 
 Rows: TypeAlias = NDArray[np.float64]
 Direction = Literal["high", "low", "none"]
+Number = TypeVar("Number", float, float | None)
 
 
 class Block(Protocol):
@@ -37,6 +39,15 @@ class Block(Protocol):
 Statistics: TypeAlias = Callable[..., Rows]
 Reduce: TypeAlias = Callable[..., NDArray[np.float64]]
 Compute: TypeAlias = Callable[..., NDArray[np.float64]]
+Ends: TypeAlias = tuple[float, float]
+"""The least and the largest value there can be; one or both may be infinite."""
+
+SHARE: Ends = (0.0, 1.0)
+SIGNED_SHARE: Ends = (-1.0, 1.0)
+NOT_NEGATIVE: Ends = (0.0, math.inf)
+ANY: Ends = (-math.inf, math.inf)
+NOISE = 1e-12
+"""What is smaller than this share of its scale is rounding noise, which differs between processors (S-26)."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +63,8 @@ class Metric:
     family: str
     statistics: Statistics
     reduce: Reduce
+    range: Ends | Callable[..., Ends] = field(kw_only=True)
+    """The values there can be (S-26); where they depend on settings, a function of those that says so in one line."""
     best: Direction = "high"
     columns: tuple[str, ...] = ()
     parameters: tuple[str, ...] = ()
@@ -75,10 +88,31 @@ class Metric:
     """For a metric that is no function of sums: `compute(rows[units, s], weights[draws, units]) -> value[draws]`, the
     value of every draw of whole units. Its rows hold what each unit contributes as it is, and `reduce` is not used."""
 
+    def __post_init__(self) -> None:
+        """Refuse a range that holds no value: whoever wrote it mixed up its ends."""
+        if not callable(self.range) and not self.range[0] < self.range[1]:
+            raise ValueError(f"the range of {self.name} has to be (least value, largest value), not {self.range}")
+
     def bind(self, **settings: Any) -> Metric:
         """The same metric with its parameters fixed; settings it does not know are left out."""
         known = {key: value for key, value in settings.items() if key in self.parameters}
         return replace(self, settings={**self.settings, **known})
+
+    @property
+    def ends(self) -> Ends:
+        """The least and the largest value there can be under this metric's settings."""
+        return self.range(**self.settings) if callable(self.range) else self.range
+
+    @property
+    def difference_ends(self) -> Ends:
+        """The least and the largest difference of two values."""
+        low, high = self.ends
+        return low - high, high - low
+
+    @property
+    def possible(self) -> str:
+        """The range in words, as lists and pages show it."""
+        return (self.range.__doc__ or "").rstrip(".") if callable(self.range) else range_words(self.range)
 
     def value(self, rows: Rows) -> NDArray[np.float64]:
         """`reduce` with this metric's own settings: the value of each sum of rows."""
@@ -95,6 +129,32 @@ class Metric:
         if self.compute is not None:
             return self.compute(rows, weights, **self.settings)
         return self.value(weights @ rows)
+
+
+def range_words(ends: Ends) -> str:
+    """A range as people write it.
+
+    >>> range_words((0.0, 1.0)), range_words((1.0, math.inf)), range_words((-math.inf, 0.0)), range_words(ANY)
+    ('0 to 1', '1 or more', '0 or less', 'any number')
+    """
+    low, high = ends
+    if math.isinf(low):
+        return "any number" if math.isinf(high) else f"{high:g} or less"
+    return f"{low:g} or more" if math.isinf(high) else f"{low:g} to {high:g}"
+
+
+def settled(number: Number, ends: Ends) -> Number:
+    """The number, or the end of its range or the 0 that only rounding noise keeps it from (S-26).
+
+    >>> settled(1 + 2e-16, SHARE), settled(3e-14, SHARE), settled(0.5, SHARE), settled(3e-14, NOT_NEGATIVE)
+    (1.0, 0.0, 0.5, 3e-14)
+    """
+    if number is None:
+        return number
+    scale = ends[1] - ends[0]
+    if math.isinf(scale):  # an end other than 0 is all there is to compare with
+        scale = max(abs(end) for end in (*ends, 0.0) if math.isfinite(end))
+    return next((float(mark) for mark in (0.0, *ends) if abs(number - mark) <= NOISE * scale), number)
 
 
 @dataclass(frozen=True)

@@ -52,7 +52,7 @@ def load(group: str, name: str) -> Any:
             f"{name!r} needs the module {missing.name!r}, which is not installed. Install it, or the extra of "
             f"{package} that brings it."
         ) from missing
-    except (ImportError, AttributeError) as fault:
+    except (ImportError, AttributeError, TypeError, ValueError) as fault:  # also a metric without a range
         raise MissingExtraError(f"{name!r} of {_package(entry)} cannot be loaded: {fault}.") from fault
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from basanite.kernel import Metric, Scores, UnitRows
+from basanite.kernel import ANY, Metric, Scores, UnitRows
 
 
 def _mean(sums):
@@ -22,7 +22,7 @@ def _nothing(_):
 
 
 def metric(name, reduce, columns, **options):
-    return Metric(name, "", "", "tests", _nothing, reduce, columns=columns, **options)
+    return Metric(name, "", "", "tests", _nothing, reduce, columns=columns, **{"range": ANY, **options})
 
 
 MEAN = metric("mean", _mean, ("x", "count"), linear=True)

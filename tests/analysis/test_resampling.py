@@ -30,11 +30,11 @@ MADE_ON_ANY_MACHINE = """
 import json, numpy as np
 from basanite.analysis.intervals import interval
 from basanite.analysis.results import Design
-from basanite.kernel import Metric, UnitRows
+from basanite.kernel import NOT_NEGATIVE, Metric, UnitRows
 def pooled(sums): return np.sqrt(sums[..., :40].sum(axis=-1) / sums[..., 40:].sum(axis=-1))
 rows = np.abs(np.sin(np.arange(301 * 80.0))).reshape(301, 80)
 table = UnitRows("query", tuple(f"q{n:03}" for n in range(301)), tuple(map(str, range(80))), rows)
-found = interval(Metric("pooled", "", "", "", len, pooled), table, Design(draws=400))
+found = interval(Metric("pooled", "", "", "", len, pooled, range=NOT_NEGATIVE), table, Design(draws=400))
 print(json.dumps([f"{number:.10g}" for number in (found.value, found.low, found.high)]))
 """
 

@@ -166,3 +166,24 @@ def test_a_value_without_units_that_carry_it_is_undefined(name):
     if metric.columns:
         assert not rows[:, metric.columns.index(metric.carrier)].any()
     assert np.isnan(metric.of(rows))
+
+
+@pytest.mark.parametrize("kind", [*SEEDS, "perfect", "awkward"])
+@pytest.mark.parametrize("name", NAMES)
+def test_values_and_draws_stay_in_the_declared_range(name, kind):
+    metric, case = metric_and_case(name, 0 if isinstance(kind, str) else kind, perfect=kind == "perfect")
+    rows = (case.awkward() if kind == "awkward" else case).rows(metric)
+    weights = np.random.default_rng(7).multinomial(len(rows), np.full(len(rows), 1 / len(rows)), 200).astype(float)
+    with np.errstate(all="ignore"):
+        found = np.concatenate([[metric.of(rows)], metric.drawn(rows, weights)])
+    low, high = metric.ends
+    slack = 1e-12 * max(abs(end) for end in (1.0, *metric.ends) if np.isfinite(end))
+    defined = found[~np.isnan(found)]
+    assert ((defined >= low - slack) & (defined <= high + slack)).all()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_range_is_told_in_words(name):
+    metric = registry.load("metrics", name)
+    assert metric.possible
+    assert metric.ends[0] < metric.ends[1]

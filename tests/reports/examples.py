@@ -38,6 +38,7 @@ def metrics() -> tuple[Metric, ...]:
             family="detection",
             statistics=_statistics,
             reduce=_statistics,
+            range=(-40.0, 1.0),
             best="low" if name in ("pmiss", "pfa") else "high",
             unit="query",
             optimistic=optimistic,

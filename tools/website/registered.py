@@ -96,7 +96,12 @@ def _promises(metric: Metric) -> str:
         "for each target only": not metric.overall,
         "computed anew": metric.compute is not None,
     }
-    parts = [BETTER[metric.best], f"over {metric.unit}s", *(word for word, holds in told.items() if holds)]
+    parts = [
+        metric.possible,
+        BETTER[metric.best],
+        f"over {metric.unit}s",
+        *(word for word, holds in told.items() if holds),
+    ]
     return "; ".join([*parts, *_parameters(metric)])
 
 

@@ -31,7 +31,7 @@ from basanite.analysis.resampling import (
 )
 from basanite.analysis.results import Design, Value
 from basanite.errors import SettingError
-from basanite.kernel import Metric, Rows, Scores, UnitRows
+from basanite.kernel import Metric, Rows, Scores, UnitRows, settled
 
 FEWEST_UNITS = 15
 FEWEST_CARRIERS = 5
@@ -149,8 +149,8 @@ def tails_of(level: float) -> tuple[float, float]:
 def jackknife(metric: Metric, portion: Portion, executor: Executor | None = None) -> Floats:
     """The value without each drawn thing in turn.
 
-    >>> from basanite.kernel import Metric
-    >>> mean = Metric("mean", "", "", "", len, lambda sums: sums[..., 0] / sums[..., 1])
+    >>> from basanite.kernel import ANY, Metric
+    >>> mean = Metric("mean", "", "", "", len, lambda sums: sums[..., 0] / sums[..., 1], range=ANY)
     >>> jackknife(mean, Portion(np.arange(3), np.array([[1.0, 1], [2, 1], [6, 1]]), 3)).tolist()
     [4.0, 3.5, 1.5]
     """
@@ -217,7 +217,9 @@ def _assessed(job: Job, enough: Iterable[bool], draws: Rows | None, design: Desi
             bounds = Span(None, None, (UNDEFINED,) if np.isnan(value) else ("infinite",))
         elif ok and draws is not None:
             bounds = _bounds(metric, job, value, draws[number], design)
-        found[metric.name] = Value(value, bounds.low, bounds.high, portion.units, bounds.undefined, bounds.flags)
+        low, high = settled(bounds.low, metric.ends), settled(bounds.high, metric.ends)
+        settled_value = settled(value, metric.ends)
+        found[metric.name] = Value(settled_value, low, high, portion.units, bounds.undefined, bounds.flags)
     return found
 
 

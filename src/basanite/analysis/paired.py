@@ -36,7 +36,7 @@ from basanite.analysis.resampling import (
 from basanite.analysis.restricting import some_units
 from basanite.analysis.results import Design, Difference
 from basanite.errors import BasaniteError
-from basanite.kernel import Metric, Rows, UnitRows
+from basanite.kernel import Metric, Rows, UnitRows, settled
 
 DOMINANT = 0.2
 MOVED = 10
@@ -325,12 +325,13 @@ def _difference(one: Contest, p: float, draws: int, design: Design) -> Differenc
     if one.identical:
         return Difference(*names, 0.0, None, None, 1.0, 1.0, "identical", "the same on every unit")
     bounds, (units, shares) = _bounds(one, design), _unit_pulls(one)
+    ends = one.first.metric.difference_ends
     far = np.argsort(-np.abs(shares), kind="stable")[:MOVED]
     return Difference(
         *names,
-        one.observed,
-        bounds.low,
-        bounds.high,
+        settled(one.observed, ends),
+        settled(bounds.low, ends),
+        settled(bounds.high, ends),
         p,
         p,
         "no difference shown",

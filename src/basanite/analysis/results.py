@@ -7,10 +7,7 @@ from collections.abc import Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 
-from basanite.kernel import Scores
-
-NOISE = 1e-12
-"""What is smaller than this share of its scale is rounding noise, which differs between processors (S-26)."""
+from basanite.kernel import NOISE, Scores
 
 
 def without_noise(number: float | None, scale: float) -> float | None:

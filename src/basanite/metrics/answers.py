@@ -17,7 +17,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from basanite.kernel import Metric, Rows
+from basanite.kernel import NOT_NEGATIVE, SHARE, Ends, Metric, Rows
 
 LEAST = 0.5
 """A pair with less credit than this is no match (S-4)."""
@@ -183,10 +183,25 @@ PAPER = (
 WORDS = {"all": "", "explicit": " stated in one piece of text", "inferred": " that need inference"}
 
 
-def _metric(name: str, summary: str, reduce: Callable[..., Rows], parameters: tuple[str, ...] = ()) -> Metric:
+def _metric(
+    name: str, summary: str, reduce: Callable[..., Rows], parameters: tuple[str, ...] = (), *, ends: Ends = SHARE
+) -> Metric:
     return Metric(
-        name, summary, PAPER, "reading", document_rows, reduce, columns=COLUMNS, parameters=parameters, unit="document"
+        name=name,
+        summary=summary,
+        citation=PAPER,
+        family="reading",
+        statistics=document_rows,
+        reduce=reduce,
+        range=ends,
+        columns=COLUMNS,
+        parameters=parameters,
+        unit="document",
     )
+
+
+def _human_ratio(name: str, summary: str, kind: str) -> Metric:
+    return _metric(name, summary, partial(_ratio, kind=kind), ("beta",), ends=NOT_NEGATIVE)
 
 
 def _measures(side: str, kind: str) -> list[Metric]:
@@ -200,15 +215,9 @@ def _measures(side: str, kind: str) -> list[Metric]:
     ]
 
 
-PR = _metric(
-    "pr", "machine F over human F on the gold answers: the primary ratio", partial(_ratio, kind="all"), ("beta",)
-)
-PR_F = _metric(
-    "pr_f", "machine F over human F on facts, stated in one piece of text", partial(_ratio, kind="explicit"), ("beta",)
-)
-PR_I = _metric(
-    "pr_i", "machine F over human F on answers that need inference", partial(_ratio, kind="inferred"), ("beta",)
-)
+PR = _human_ratio("pr", "machine F over human F on the gold answers: the primary ratio", "all")
+PR_F = _human_ratio("pr_f", "machine F over human F on facts, stated in one piece of text", "explicit")
+PR_I = _human_ratio("pr_i", "machine F over human F on answers that need inference", "inferred")
 EXACT_F = _metric(
     "exact_f",
     "F-beta of machine answers where only full matches count, without partial credit",

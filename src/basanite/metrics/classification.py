@@ -14,7 +14,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from basanite.kernel import Metric, Rows
+from basanite.kernel import SHARE, Metric, Rows
 from basanite.metrics.retrieval.detection import ratio
 
 RIJSBERGEN = "van Rijsbergen, Information Retrieval, 2nd edition (1979), chapter 7"
@@ -155,6 +155,7 @@ def _mean(name: str, value: Value, words: str, kind: str, citation: str, *parame
         family="classification",
         statistics=statistics,
         reduce=partial(reduce, value=value),
+        range=SHARE,
         parameters=("undefined", *parameters),
         unit="item",
     )
@@ -168,6 +169,7 @@ def _of_class(name: str, value: Value, words: str, *parameters: str) -> Metric:
         family="classes",
         statistics=counts_of,
         reduce=partial(_single, value=value),
+        range=SHARE,
         columns=CLASS_COLUMNS,
         parameters=("undefined", *parameters),
         unit="item",
@@ -194,6 +196,7 @@ ACCURACY = Metric(
     family="classification",
     statistics=statistics,
     reduce=_accuracy,
+    range=SHARE,
     unit="item",
     linear=True,
     proportion=True,

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from basanite.kernel import Metric, Rows
+from basanite.kernel import NOT_NEGATIVE, Metric, Rows
 from basanite.metrics.retrieval.detection import ratio
 
 PLAN = "DARPA Deep Learning evaluation plan v4 (2010), section 5.4.1"
@@ -63,6 +63,7 @@ MRMSE = Metric(
     family="ratings",
     statistics=squared_errors,
     reduce=mean_root,
+    range=NOT_NEGATIVE,
     best="low",
     unit="item",
     by_item=False,
@@ -74,6 +75,7 @@ RMSE = Metric(
     family="ratings",
     statistics=squared_errors,
     reduce=mean_root,
+    range=NOT_NEGATIVE,
     best="low",
     unit="item",
     overall=False,

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from basanite.errors import SettingError
-from basanite.kernel import Metric, Rows
+from basanite.kernel import SHARE, SIGNED_SHARE, Metric, Rows
 from basanite.metrics.retrieval.detection import ratio
 
 if TYPE_CHECKING:
@@ -108,6 +108,7 @@ RELEVANCE = Metric(
     family="relevance",
     statistics=rows,
     reduce=_judged,
+    range=SHARE,
     columns=COLUMNS,
     unit="item",
     linear=True,
@@ -119,6 +120,7 @@ RELEVANCE_AUTO = replace(
     summary="Mean likeness of each text to its context: the cosine of their vectors",
     citation="Salton, Wong and Yang, A vector space model for automatic indexing, CACM 18 (1975)",
     reduce=_auto,
+    range=SIGNED_SHARE,
     carrier="has_auto",
 )
 CORRELATION = replace(
@@ -127,6 +129,7 @@ CORRELATION = replace(
     summary="Pearson correlation of judged and automatic relevance over items",
     citation="Pearson, Notes on regression and inheritance in the case of two parents, Proc. Royal Society 58 (1895)",
     reduce=pearson,
+    range=SIGNED_SHARE,
     linear=False,
     carrier="both",
 )

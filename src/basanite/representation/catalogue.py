@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Mapping
 from typing import Final, NoReturn
 
-from basanite.kernel import Metric
+from basanite.kernel import ANY, NOT_NEGATIVE, SHARE, SIGNED_SHARE, Ends, Metric
+from basanite.metrics.representation.pairwise.pairs import PointBiserial
 from basanite.metrics.representation.results import DIRECTIONS
 
 PRIMARY: Final = "ferm1"
@@ -35,6 +38,45 @@ ABOUT: Final = {
     "inter": ("mean cosine with the rows of all other classes", FERM_PAPER),
     "rival_cosine": ("mean cosine with the nearest other class", OURS),
 }
+
+
+def _point_biserial_ends(definition: PointBiserial = "pearson", **_: object) -> Ends:
+    """-1 to 1, or any number by the definition clustercrit."""
+    return ANY if definition == "clustercrit" else SIGNED_SHARE
+
+
+def _h_score_ends(classes: float = math.inf, **_: object) -> Ends:
+    """0 to the number of classes less 1."""
+    return 0.0, classes - 1
+
+
+def _otce_ends(classes: float = math.inf, **_: object) -> Ends:
+    """0 to the logarithm of the number of classes."""
+    return 0.0, math.log(classes)
+
+
+RANGES: Final[Mapping[str, Ends | Callable[..., Ends]]] = {
+    **dict.fromkeys(("ferm1", "ferm2", "ferm3", "ferm4"), ANY),
+    "gap": (-2.0, 2.0),
+    "collapse": NOT_NEGATIVE,
+    "silhouette": SIGNED_SHARE,
+    "davies_bouldin": NOT_NEGATIVE,
+    "calinski_harabasz": NOT_NEGATIVE,
+    "dunn": NOT_NEGATIVE,
+    "rs": SHARE,
+    "point_biserial": _point_biserial_ends,
+    "c_root_k": SHARE,
+    "leep": (-math.inf, 0.0),
+    "h_score": _h_score_ends,
+    "otce_wd": NOT_NEGATIVE,
+    "otce_wt": _otce_ends,
+    "accuracy": SHARE,
+    "misplaced": SHARE,
+    "intra": SIGNED_SHARE,
+    "inter": SIGNED_SHARE,
+    "rival_cosine": SIGNED_SHARE,
+}
+"""The values there can be (S-26). Negative features make cosines, and so the ratios of FERM, of either sign."""
 BEST: Final = {
     **DIRECTIONS,
     "accuracy": "high",
@@ -50,8 +92,8 @@ def _from_features(*_: object, **__: object) -> NoReturn:
     raise TypeError("representation measures are computed from features, not from rows of statistics")
 
 
-def described(name: str) -> Metric:
-    """A measure as reports know it.
+def described(name: str, **settings: object) -> Metric:
+    """A measure as reports know it; `classes` and `definition` say which values it can have.
 
     >>> described("davies_bouldin").best
     'low'
@@ -64,7 +106,9 @@ def described(name: str) -> Metric:
         family="representation",
         statistics=_from_features,
         reduce=_from_features,
+        range=RANGES[name],
         best=BEST[name],
         unit=UNIT,
         proportion=name in SHARES,
-    )
+        parameters=("classes", "definition"),
+    ).bind(**settings)

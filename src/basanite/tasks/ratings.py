@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -68,7 +69,7 @@ def count(pairs: Pairs, settings: Settings) -> Counted:
     missing, clips = int(np.isnan(truth).sum()), int(np.count_nonzero(outside))
     low, high = settings["range"]
     return Counted(
-        METRICS,
+        tuple(replace(metric, range=(0.0, high - low)) for metric in METRICS),
         {MRMSE.name: whole, RMSE.name: _by_rating(pairs, names, table)},
         notes=(
             f"mrmse = {FORMULA}",

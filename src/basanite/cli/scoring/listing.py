@@ -46,7 +46,8 @@ def metrics(as_json: bool) -> None:
         _print_json("metrics", rows)
         return
     for row in rows:
-        _say(f"{row['name']}: {row['summary']} ({BETTER.get(row['best'], row['best'])})", row["citation"])
+        told = "; ".join(filter(None, (row["range"], BETTER.get(row["best"], row["best"]))))
+        _say(f"{row['name']}: {row['summary']} ({told})", row["citation"])
 
 
 @click.command(epilog=example("basanite plugins --json"))
@@ -81,11 +82,17 @@ def _metric(name: str) -> dict[str, Any]:
     try:
         metric = registry.load("metrics", name)
     except BasaniteError as fault:
-        return {"name": name, "summary": str(fault), "best": "", "citation": ""}
+        return {"name": name, "summary": str(fault), "best": "", "range": "", "citation": ""}
     if not isinstance(metric, Metric):
         summary = f"the plug-in is a {type(metric).__name__}, not a Metric"
-        return {"name": name, "summary": summary, "best": "", "citation": ""}
-    return {"name": name, "summary": metric.summary, "best": metric.best, "citation": metric.citation}
+        return {"name": name, "summary": summary, "best": "", "range": "", "citation": ""}
+    return {
+        "name": name,
+        "summary": metric.summary,
+        "best": metric.best,
+        "range": metric.possible,
+        "citation": metric.citation,
+    }
 
 
 def _print_json(kind: str, rows: Sequence[Mapping[str, Any]]) -> None:

@@ -14,7 +14,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from basanite.kernel import Metric, Rows
+from basanite.kernel import ANY, SHARE, SIGNED_SHARE, Metric, Rows
 from basanite.metrics.relevance import pearson
 from basanite.metrics.retrieval.detection import ratio
 
@@ -112,6 +112,7 @@ SCORE_DIFFERENCE = Metric(
     family="readability",
     statistics=rows,
     reduce=_gain,
+    range=ANY,
     columns=COLUMNS,
     unit="passage",
     linear=True,
@@ -122,6 +123,7 @@ PROPORTIONAL_TARGET = replace(
     name="proportional_target",
     summary="Mean over passages of 1 / (1 + width of the experts' range) where the machine lies in it, else 0",
     reduce=_worth,
+    range=SHARE,
     carrier="has_expert",
 )
 CORRELATION = replace(
@@ -129,6 +131,7 @@ CORRELATION = replace(
     name="correlation",
     summary="Pearson correlation of the machine's ratings and the means of the experts",
     reduce=pearson,
+    range=SIGNED_SHARE,
     linear=False,
     carrier="both",
 )

@@ -17,7 +17,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from basanite.kernel import Metric, Rows
+from basanite.kernel import SHARE, Metric, Rows
 
 Reals = NDArray[np.float64]
 
@@ -139,6 +139,7 @@ MAP11 = Metric(
     family="labels",
     statistics=rows,
     reduce=no_sums,
+    range=SHARE,
     compute=partial(mean_of_classes, value=_interpolated),
     unit="instance",
     by_item=False,

@@ -8,6 +8,7 @@ one and PFA over all of them (the primary form). Section 2.1 of the MATERIAL eva
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -15,7 +16,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from basanite.kernel import Metric, Rows
+from basanite.kernel import SHARE, Ends, Metric, Rows
 
 MATERIAL = "IARPA MATERIAL evaluation plan v6.0.4 (2018), section 2.1"
 
@@ -99,6 +100,11 @@ def _pfa(sums: Rows) -> NDArray[np.float64]:
     return ratio(sums[..., ALARM], sums[..., QUERY])
 
 
+def _ends(beta: float = math.inf) -> Ends:
+    """-beta to 1."""
+    return -beta, 1.0
+
+
 AQWV = Metric(
     name="aqwv",
     summary="Actual query weighted value, primary form: mean Pmiss over queries with relevant documents, PFA over all",
@@ -106,6 +112,7 @@ AQWV = Metric(
     family="detection",
     statistics=rates,
     reduce=_primary,
+    range=_ends,
     columns=COLUMNS,
     parameters=("beta",),
     unit="query",
@@ -138,6 +145,7 @@ PMISS = replace(
     name="pmiss",
     summary="Mean share of relevant documents that were missed, over queries that have one",
     reduce=_pmiss,
+    range=SHARE,
     best="low",
     parameters=(),
 )
@@ -146,6 +154,7 @@ PFA = replace(
     name="pfa",
     summary="Mean share of non-relevant documents that were returned, over all queries",
     reduce=_pfa,
+    range=SHARE,
     best="low",
     parameters=(),
     carrier=None,

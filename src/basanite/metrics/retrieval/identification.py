@@ -12,7 +12,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from basanite.kernel import Direction, Metric, Rows
+from basanite.kernel import NOT_NEGATIVE, Direction, Ends, Metric, Rows
 from basanite.metrics.retrieval.detection import Detections, ratio
 
 SECTION_5 = "IARPA MATERIAL evaluation plan v6.0.4 (2018), section 5"
@@ -20,6 +20,8 @@ SECTION_8 = "IARPA MATERIAL evaluation plan v6.0.4 (2018), section 8.3.2"
 
 COLUMNS = ("x1", "x2", "x3", "x4")
 BEST: tuple[Direction, ...] = ("high", "low", "low", "high")
+PERCENT: Ends = (0.0, 100.0)
+OF_TRUTH = (PERCENT, PERCENT, NOT_NEGATIVE, NOT_NEGATIVE)
 NAMES = {"x1": "hits", "x2": "misses", "x3": "false alarms", "x4": "correct rejections"}
 
 
@@ -51,7 +53,9 @@ def _of_class(sums: Rows, place: int) -> NDArray[np.float64]:
     return 100 * ratio(sums[..., place], sums[..., first] + sums[..., first + 1])
 
 
-def _metric(name: str, summary: str, citation: str, reduce: partial[NDArray[np.float64]], best: Direction) -> Metric:
+def _metric(
+    name: str, summary: str, citation: str, reduce: partial[NDArray[np.float64]], best: Direction, ends: Ends
+) -> Metric:
     return Metric(
         name=name,
         summary=summary,
@@ -59,6 +63,7 @@ def _metric(name: str, summary: str, citation: str, reduce: partial[NDArray[np.f
         family="identification",
         statistics=statistics,
         reduce=reduce,
+        range=ends,
         best=best,
         columns=COLUMNS,
         unit="document",
@@ -67,7 +72,14 @@ def _metric(name: str, summary: str, citation: str, reduce: partial[NDArray[np.f
 
 
 COUNTS = tuple(
-    _metric(name, f"Number of documents that are {NAMES[name]}", SECTION_5, partial(_count, place=place), BEST[place])
+    _metric(
+        name,
+        f"Number of documents that are {NAMES[name]}",
+        SECTION_5,
+        partial(_count, place=place),
+        BEST[place],
+        NOT_NEGATIVE,
+    )
     for place, name in enumerate(COLUMNS)
 )
 SHARES_OF_TRUTH = tuple(
@@ -77,11 +89,19 @@ SHARES_OF_TRUTH = tuple(
         SECTION_5,
         partial(_of_truth, place=place),
         BEST[place],
+        OF_TRUTH[place],
     )
     for place, name in enumerate(COLUMNS)
 )
 SHARES_OF_CLASS = tuple(
-    _metric(name, f"{what} as percent of its own class", SECTION_8, partial(_of_class, place=place), BEST[place])
+    _metric(
+        name,
+        f"{what} as percent of its own class",
+        SECTION_8,
+        partial(_of_class, place=place),
+        BEST[place],
+        PERCENT,
+    )
     for place, (name, what) in enumerate(
         {
             "hit": "Hits",

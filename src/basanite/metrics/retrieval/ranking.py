@@ -16,7 +16,7 @@ from typing import Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from basanite.kernel import Metric, Rows
+from basanite.kernel import SHARE, Metric, Rows
 from basanite.metrics.retrieval.average_precision import eleven_points
 from basanite.metrics.retrieval.detection import ratio
 
@@ -235,6 +235,7 @@ MAP = Metric(
     family="ranking",
     statistics=rows,
     reduce=partial(_mean, place=COLUMNS.index("ap")),
+    range=SHARE,
     columns=COLUMNS,
     parameters=("without_relevant",),
     unit="query",

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from basanite.kernel import Metric, Rows, Sweep
+from basanite.kernel import NOT_NEGATIVE, SHARE, Metric, Rows, Sweep
 from basanite.metrics.retrieval.detection import (
     ALARM,
     ALARM_IF_RELEVANT,
@@ -176,7 +176,8 @@ def _pooled_area(sums: Rows, grid: Integers, shift: float) -> NDArray[np.float64
     steps = len(grid) + 1
     relevant, other = sums[..., :steps], sums[..., steps:-1]
     below = np.cumsum(other, axis=-1) - other / 2
-    return ratio((relevant * below).sum(axis=-1), relevant.sum(axis=-1) * other.sum(axis=-1)) + shift
+    coarse = ratio((relevant * below).sum(axis=-1), relevant.sum(axis=-1) * other.sum(axis=-1))
+    return np.clip(coarse + shift, 0.0, 1.0)  # a draw that needs less of the shift would leave the range
 
 
 MQWV = Metric(
@@ -186,6 +187,7 @@ MQWV = Metric(
     family="detection",
     statistics=grid_rates,
     reduce=_grid_best,
+    range=SHARE,
     parameters=("beta", "grid"),
     unit="query",
     carrier="has_relevant",
@@ -197,6 +199,7 @@ THETA_BEST = replace(
     name="theta_best",
     summary="The threshold at which the primary form is highest in hindsight",
     reduce=_grid_theta,
+    range=NOT_NEGATIVE,
     best="none",
     optimistic=False,
 )
@@ -222,6 +225,7 @@ AUC = Metric(
     family="detection",
     statistics=areas,
     reduce=_mean,
+    range=SHARE,
     columns=("area", "defined"),
     unit="query",
     linear=True,
@@ -235,6 +239,7 @@ AUC_POOLED = Metric(
     family="detection",
     statistics=pooled_counts,
     reduce=_pooled_area,
+    range=SHARE,
     parameters=("grid", "shift"),
     unit="query",
     carrier="has_both",

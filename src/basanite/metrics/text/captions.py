@@ -16,7 +16,7 @@ from typing import Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from basanite.kernel import Metric, Rows
+from basanite.kernel import SHARE, Metric, Rows
 from basanite.metrics.text.meteor import COLUMNS as METEOR_COLUMNS
 from basanite.metrics.text.meteor import Synsets, meteor_counts, meteor_of, no_synsets
 from basanite.metrics.text.ngrams import ORDERS, Corpus, corpus_of
@@ -123,6 +123,7 @@ CIDER_D = Metric(
     family="captions",
     statistics=counts,
     reduce=partial(_mean, column="cider_d"),
+    range=(0.0, BEST),
     columns=COLUMNS,
     unit="image",
     linear=True,
@@ -133,6 +134,7 @@ ROUGE_L = replace(
     summary="ROUGE-L for captions: longest common subsequence, beta 1.2, best precision and best recall apart",
     citation="Lin, ROUGE: a package for automatic evaluation of summaries, ACL workshop 2004",
     reduce=partial(_mean, column="rouge_l"),
+    range=SHARE,
 )
 _BLEU = tuple(
     replace(
@@ -141,6 +143,7 @@ _BLEU = tuple(
         summary=f"Corpus BLEU of n-grams 1..{order}, no smoothing, closest reference length",
         citation="Papineni, Roukos, Ward and Zhu, BLEU: automatic evaluation of machine translation, ACL 2002",
         reduce=partial(_bleu, order=order),
+        range=SHARE,
         linear=False,
     )
     for order in range(1, ORDERS + 1)
@@ -152,6 +155,7 @@ METEOR = replace(
     summary="METEOR 1.5 formula with exact and stem matches, no function words, on summed counts",
     citation="Denkowski and Lavie, Meteor universal: language specific translation evaluation, WMT 2014",
     reduce=_meteor,
+    range=SHARE,
     linear=False,
 )
 FUSION = replace(
@@ -160,6 +164,7 @@ FUSION = replace(
     summary="Mean of BLEU-4, METEOR, ROUGE-L and CIDEr-D/10, or of another list with weights",
     citation="Average fusion of caption metrics, evaluation notes of an NLP course (2018), section 4.1",
     reduce=_fusion,
+    range=SHARE,
     parameters=("fusion",),
     linear=False,
 )

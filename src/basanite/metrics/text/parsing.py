@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from basanite.kernel import Metric, Rows
+from basanite.kernel import NOT_NEGATIVE, SHARE, Metric, Rows
 from basanite.metrics.retrieval.detection import ratio
 from basanite.metrics.text.pruning import Bracket, Flags, Numbers, Pruned, Rules, Trees, fitting, pruned
 
@@ -186,6 +186,7 @@ LABELLED_F1 = Metric(
     family="parsing",
     statistics=statistics,
     reduce=partial(_f1, top=MATCHED),
+    range=SHARE,
     columns=COLUMNS,
     unit="sentence",
 )
@@ -233,6 +234,7 @@ CROSSING_BRACKETS = replace(
     name="crossing",
     summary="Mean number of brackets of the answer that cross some bracket of the reference, for each fitting tree",
     reduce=partial(_share, top=CROSSING, bottom=FITTING),
+    range=NOT_NEGATIVE,
     best="low",
     linear=True,
 )

@@ -49,6 +49,7 @@ PERPLEXITY = Metric(
     family="perplexity",
     statistics=statistics,
     reduce=_perplexity,
+    range=(1.0, math.inf),
     best="low",
     columns=COLUMNS,
     unit="sentence",

@@ -16,7 +16,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from basanite.kernel import Metric, Rows
+from basanite.kernel import NOT_NEGATIVE, Metric, Rows
 from basanite.metrics.text.speech_alignment import AlignmentCounts, counts_of
 
 MORRIS = (
@@ -116,6 +116,7 @@ WER = Metric(
     family="speech",
     statistics=word_statistics,
     reduce=_rate,
+    range=NOT_NEGATIVE,
     best="low",
     columns=WORD_COLUMNS,
     unit="utterance",
@@ -127,6 +128,7 @@ CER = Metric(
     family="speech",
     statistics=character_statistics,
     reduce=_rate,
+    range=NOT_NEGATIVE,
     best="low",
     columns=CHARACTER_COLUMNS,
     unit="utterance",

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from basanite.kernel import Metric, Rows
+from basanite.kernel import NOT_NEGATIVE, Ends, Metric, Rows
 from basanite.metrics.text.ngrams import Corpus, corpus_of
 from basanite.metrics.text.overlap import closest_lengths, matches_of, possible_of
 
@@ -260,6 +260,11 @@ def _scaled(values: NDArray[np.float64], percent: bool) -> NDArray[np.float64]:
     return np.asarray(values * 100 if percent else values)
 
 
+def _ends(percent: bool = False, **_: object) -> Ends:
+    """0 to 1, or 0 to 100 in percent."""
+    return 0.0, 100.0 if percent else 1.0
+
+
 BLEU = Metric(
     name="bleu",
     summary="Geometric mean of clipped n-gram precisions, orders 1 to 4, with a penalty for short translations",
@@ -267,6 +272,7 @@ BLEU = Metric(
     family="translation",
     statistics=bleu_statistics,
     reduce=_bleu,
+    range=_ends,
     columns=BLEU_COLUMNS,
     parameters=("smoothing", "smooth_value", "effective_order", "percent"),
     unit="segment",
@@ -278,6 +284,7 @@ CHRF = Metric(
     family="translation",
     statistics=chrf_statistics,
     reduce=_chrf,
+    range=_ends,
     columns=chrf_columns(),
     parameters=("percent",),
     unit="segment",
@@ -289,6 +296,7 @@ TER = Metric(
     family="translation",
     statistics=ter_statistics,
     reduce=_share,
+    range=NOT_NEGATIVE,
     best="low",
     columns=TER_COLUMNS,
     parameters=("percent",),
@@ -301,6 +309,7 @@ UNIGRAM_PRECISION = Metric(
     family="translation",
     statistics=unigram_statistics,
     reduce=_share,
+    range=_ends,
     columns=UNIGRAM_COLUMNS,
     parameters=("percent",),
     unit="segment",

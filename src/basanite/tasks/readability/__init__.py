@@ -8,6 +8,7 @@ from functools import partial
 
 import numpy as np
 
+from basanite.kernel import Ends
 from basanite.metrics.judgement.baselines import baseline_ratings
 from basanite.metrics.judgement.crossed import redrawn
 from basanite.metrics.judgement.readability import (
@@ -55,7 +56,7 @@ def count(pairs: Pairs, settings: Settings) -> Counted:
     parts[PROPORTIONAL_TARGET.name] |= _target_parts(block, settings)
     examined = Examined(pairs.units, panels, block, found, settings["verdict"], _baselines(pairs, block, settings))
     return Counted(
-        METRICS,
+        (replace(SCORE_DIFFERENCE, range=_gain_ends(settings)), PROPORTIONAL_TARGET, CORRELATION),
         dict.fromkeys((metric.name for metric in METRICS), table),
         notes=tuple(_said(examined)),
         flags=_flags(examined),
@@ -63,6 +64,12 @@ def count(pairs: Pairs, settings: Settings) -> Counted:
         signatures=_signatures(settings),
         kept=examined,
     )
+
+
+def _gain_ends(settings: Settings) -> Ends:
+    """Neither the machine nor a novice can lie further from the experts than the scale is long."""
+    low, high = settings["scale"]
+    return low - high, high - low
 
 
 def _target_parts(block: Readings, settings: Settings) -> dict[str, float]:
