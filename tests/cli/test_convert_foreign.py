@@ -167,6 +167,10 @@ def test_label_studio_and_our_own_results_are_known_and_other_files_are_not(tmp_
     (tmp_path / "r.json").write_text('{"breakdowns": {}, "format": "basanite-result/1"}')
     assert "--from label-studio" in recognised(tmp_path / "l.json")[1]
     assert "compare --result" in recognised(tmp_path / "r.json")[1]
+    (tmp_path / "da.csv").write_text(
+        "HITId WorkerId Input.src Input.trg Input.item hit sys_id rid type sid score time\n"
+    )
+    assert "judge systems" in recognised(tmp_path / "da.csv")[1]
     for name, data in {"a": b"", "b": b"\0\0", "c": b"some words\n", "d.csv": b"a,b\n"}.items():
         (tmp_path / name).write_bytes(data)
         assert recognised(tmp_path / name) is None

@@ -42,7 +42,7 @@ def test_preparing_writes_the_set_and_both_logs_once(folder):
         (("prepare", "pool.csv", "--out", "x", "--words", "9"), "write 30..400"),
         (("prepare", "pool.csv", "--out", "x", "--genre", "mt"), "write GENRE=N"),
         (("plan", "schemes/da.toml", "--items", "pool.csv", "--judges", "five"), "write GROUP=N"),
-        (("systems", "mqm.tsv", "--standardise"), "--standardise is for scores of Appraise"),
+        (("systems", "mqm.tsv", "--standardise"), "--standardise is for scores from 0 to 100"),
         (("systems", "nothing.csv"), "cannot be read"),
     ],
 )

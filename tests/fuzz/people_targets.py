@@ -18,6 +18,7 @@ from basanite.annotation.record_files import read_records
 from basanite.judging.answers import read_answers
 from basanite.judging.combining.translation.appraise import read_appraise
 from basanite.judging.combining.translation.mqm import read_mqm
+from basanite.judging.combining.translation.wmt_da import read_wmt_da
 from basanite.judging.item_files import read_items
 from basanite.judging.passages.files import read_pool
 from basanite.judging.schemes.reading import read_scheme
@@ -34,6 +35,10 @@ EVENTS = [
     {"id": "e5", "kind": "span.remove", "data": {"object": "o1", "field": "", "mention": "e2"}},
     {"id": "e6", "kind": "done", "data": {}},
 ]
+ASSESSED = (
+    b"HITId WorkerId Input.src Input.trg Input.item hit sys_id rid type sid score time\n"
+    b"h1\tw1\tcs\ten\tad\t97\tA.1\t7\tSYSTEM\t1\t0.5\t3015.0\nh1\tw1\tcs\ten\tad\t97\tA.1\t8\tBAD_REF\t1\t-7\t3015.0\n"
+)
 Read = Callable[[bytes, Path], object]
 
 
@@ -47,6 +52,9 @@ def targets() -> list[Target]:
             "appraise", "text", example("judging/appraise.csv"), lambda data, _: shown(read_appraise(data, "a.csv")[1])
         ),
         Target("mqm", "text", example("judging/mqm.tsv"), lambda data, _: shown(read_mqm(data, "a.tsv")[1])),
+        Target(
+            "wmt direct assessment", "text", lambda: [ASSESSED], lambda data, _: shown(read_wmt_da(data, "a.csv")[1])
+        ),
         Target("judges' answers", "json", lambda: [_said()], _answers),
         Target("annotation configuration", "text", _configs, _config, 2),
         Target("annotation records", "ndjson", example("annotation/older/records.ndjson"), _record_file, 2),

@@ -17,8 +17,10 @@ from basanite.judging.combining.translation import (
     Segment,
     read_appraise,
     read_mqm,
+    read_wmt_da,
     score_of_errors,
     segments_of,
+    select,
     system_scores,
     write_appraise,
     write_mqm,
@@ -109,7 +111,6 @@ def test_control_items_are_read_and_never_scored_and_document_scores_are_left_ou
         ("j,S,1,XXX,eng,deu,80,d,False,1,2", "the fourth column is no kind of item"),
         (",S,1,TGT,eng,deu,80,d,False,1,2", "judge, system, segment or document is empty"),
         ("j,S,1,TGT,eng,deu,80,d,False,x,2", "start or end is no time in seconds"),
-        ("j,S,1,TGT,eng,deu,80,d,False,[1],1,2", "the error spans are no list of spans"),
     ],
 )
 def test_faults_of_an_export_are_named_by_line(line, words):
@@ -167,10 +168,6 @@ def test_any_text_with_a_marked_span_survives_the_way_out_and_in(text):
         ("a\tb\n", "there is no column system, doc, seg_id, rater, target, category, severity"),
         ("system\tdoc\tseg_id\trater\ttarget\tcategory\tseverity\nS\td\n", "2 cells, the header has 7"),
         (
-            "system\tdoc\tseg_id\trater\ttarget\tcategory\tseverity\nS\td\t1\tj\ta <v>b\tStyle\tMinor\n",
-            "a mark has no partner",
-        ),
-        (
             "system\tdoc\tseg_id\trater\ttarget\tcategory\tseverity\nS\td\t1\tj\ta\tStyle\t\n",
             "an error has no severity",
         ),
@@ -227,3 +224,58 @@ def test_standardising_takes_away_what_each_judge_adds():
 
 def test_no_segments_give_no_scores():
     assert system_scores(()) == ()
+
+
+@pytest.mark.parametrize("target", ["a <v>b", "a</v> b", "</v>a<v> b", "<v>a</v> <v>b</v>"])
+def test_marks_that_do_not_fit_together_cost_their_line_a_warning_and_no_error(target):
+    text = "system\tdoc\tseg_id\trater\ttarget\tcategory\tseverity\n"
+    text += f"S\td\t1\tj\t{target}\tStyle\tMajor\nS\td\t1\tj\t<v>a</v> b\tStyle\tMinor\n"
+    (found,), problems = read_mqm(text.encode(), "m.tsv")
+    assert [(one.rule, one.severity, one.line) for one in problems] == [("T-24", "warn", 2)]
+    assert found.errors == (Span(0, 3, "major", "Style"), Span(0, 1, "minor", "Style"))
+    assert (found.target, score_of_errors(found)) == ("a b", -6.0)
+
+
+@pytest.mark.parametrize("cell", ["[1]", "nonsense", "[" * 5000, '[{"start_i": 5, "end_i": 2, "severity": "minor"}]'])
+def test_broken_spans_of_appraise_cost_their_line_a_warning_and_its_score_counts(cell):
+    rows = [
+        ["j", "S", str(n), "TGT", "eng", "deu", score, "d", "False", cell, "1", "2"]
+        for n, score in ((1, "80"), (2, ""))
+    ]
+    line = io.StringIO()
+    csv.writer(line).writerows(rows)
+    (found,), problems = read_appraise(line.getvalue().encode(), "a.csv")
+    assert (found.segment, found.score, found.errors) == ("1", 80.0, ())
+    assert [(one.severity, one.line) for one in problems] == [("warn", 1), ("warn", 2)]
+    assert "the line is left out" in problems[1].message
+
+
+def test_no_words_of_a_library_reach_the_reader_of_a_broken_table():
+    for text in ('j,"S"x,1\n', 'j,S,"1\n', "a" * 200_000):
+        found, problems = read_appraise(text.encode(), "a.csv")
+        assert found == ()
+        (problem,) = problems
+        assert problem.message.startswith(("this is no table: a quotation mark", "1 columns"))
+
+
+def test_segments_of_several_language_pairs_are_never_scored_together():
+    rows = [Segment("A", "d", "1", "j", 90.0, source_lang="eng", target_lang=to) for to in ("deu", "jpn")]
+    with pytest.raises(ValueError, match="language pairs"):
+        system_scores(rows)
+    assert {pair: len(group) for pair, group in select(rows).pairs.items()} == {"eng-deu": 1, "eng-jpn": 1}
+
+
+def test_the_documents_of_a_wmt_table_are_the_segments_that_were_shown_together():
+    head = "HITId WorkerId Input.src Input.trg Input.item hit sys_id rid type sid score time\n"
+    lines = [
+        ("1", "SYSTEM", "7"),
+        ("1", "SYSTEM", "8"),
+        ("2", "REPEAT", "8"),
+        ("2", "REPEAT", "9"),
+        ("3", "SYSTEM", "20"),
+    ]
+    text = head + "".join(f"h\tw\tcs\ten\tad\t1\tA\t{rid}\t{kind}\t{sid}\t50\t9.0\n" for rid, kind, sid in lines)
+    found, problems = read_wmt_da(text.encode(), "ad.csv")
+    assert problems == ()
+    assert [one.document for one in found] == ["7", "7", "7", "7", "20"]
+    assert [one.repeat for one in found] == [False, False, True, True, False]

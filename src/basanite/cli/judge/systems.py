@@ -4,49 +4,42 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 
 from basanite.cli.judge.schemes import JUDGING
-from basanite.cli.options import PATH, as_json, example, guarded, show_report
+from basanite.cli.judge.systems_report import Judged, PairRanking, Worth, judged_report
+from basanite.cli.options import PATH, as_json, check_reports, example, guarded, show_report, write_reports
 from basanite.cli.reading import plain
 from basanite.errors import InvalidInputError, SettingError
-from basanite.figures import Table
 from basanite.formats.bounded import read_bounded
 from basanite.judging.combining.pairs import HEADER, WORDS, Compared, comparisons
-from basanite.judging.combining.translation import read_appraise, read_mqm, score_of_errors, system_scores
+from basanite.judging.combining.translation import (
+    Segment,
+    SystemScore,
+    is_wmt_da,
+    read_appraise,
+    read_mqm,
+    read_wmt_da,
+    score_of_errors,
+    select,
+    standardised_already,
+    system_scores,
+)
+from basanite.judging.combining.translation.appraise import NOT_A_TABLE
 from basanite.metrics.judgement.bradley_terry import circular_triads, with_intervals
-from basanite.metrics.judgement.estimate import Estimate
 from basanite.problems import Findings, Problem
-from basanite.reports.formats.json_output import plain as plain_values
-from basanite.reports.model import Report, Section
 from basanite.reports.wording import plural
 
-FORMAT = "basanite-judged-systems/1"
 LARGEST = 256 << 20
 OUTCOMES = {word: number for number, word in WORDS.items()}
-
-
-@dataclass(frozen=True)
-class Worth:
-    """One system's value, and how much it rests on."""
-
-    system: str
-    value: Estimate
-    sizes: Mapping[str, int]
-
-
-@dataclass(frozen=True)
-class Judged:
-    """All systems, best first, and what their values mean."""
-
-    measure: str
-    systems: Sequence[Worth]
-    notes: tuple[str, ...] = ()
+POINTS = "mean score, 0 to 100"
+DEVIATIONS = "mean score in standard deviations of each judge"
+COSTS = "what errors take away (0 is faultless, -25 the worst)"
 
 
 @click.command(epilog=example("basanite judge systems appraise.csv --draws 200"))
@@ -55,18 +48,31 @@ class Judged:
 @click.option("--prior", type=click.FloatRange(0.01, 100), help="Hold a fit that has no maximum by this prior (pairs).")
 @click.option("--draws", type=click.IntRange(1, 100_000), default=1000, show_default=True, help="Draws of intervals.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the draws.")
+@click.option("--report", "reports", type=PATH, multiple=True, help="Also write a report: .html .csv .json …")
 @as_json
-def systems(file: Path, standardise: bool, prior: float | None, draws: int, seed: int, as_json: bool) -> None:
-    """Score systems by the judgements in FILE: an export of Appraise, an MQM table (.tsv), or a table of pairs.
+def systems(
+    file: Path,
+    standardise: bool,
+    prior: float | None,
+    draws: int,
+    seed: int,
+    reports: tuple[Path, ...],
+    as_json: bool,
+) -> None:
+    """Score systems by the judgements in FILE: an export of Appraise, a table of WMT (DA, ESA, MQM), or pairs.
 
-    Judges and documents (of pairs: judges and items) are drawn for the intervals, as both are random factors.
+    Systems are ranked inside a language pair, never across. Judges and documents (of pairs: judges and items) are drawn
+    for the intervals, as both are random factors.
     """
+    check_reports(reports, [file])
     data = read_bounded(file, LARGEST)
     if data.startswith(",".join(HEADER[:3]).encode()):
         found = guarded(lambda: _of_pairs(data, file.name, prior, draws, seed), json=as_json)
     else:
         found = guarded(lambda: _of_segments(data, file, draws, seed, standardise=standardise), json=as_json)
-    show_report(_report(found, file.name), json=as_json)
+    report = judged_report(found, file.name)
+    write_reports(report, reports)
+    show_report(report, json=as_json)
 
 
 def _sound(problems: Sequence[Problem]) -> None:
@@ -77,21 +83,53 @@ def _sound(problems: Sequence[Problem]) -> None:
 
 
 def _of_segments(data: bytes, file: Path, draws: int, seed: int, *, standardise: bool) -> Judged:
-    errors = file.suffix.lower() in (".tsv", ".tab")
-    segments, problems = (read_mqm if errors else read_appraise)(data, file.name)
+    segments, problems, measure = _read(data, file)
     _sound(problems)
-    if errors and standardise:
-        raise SettingError("--standardise is for scores of Appraise: what errors cost is a scale of its own.")
-    more = {"value": score_of_errors} if errors else {}
-    found = system_scores(segments, standardise=standardise, draws=draws, seed=seed, **more)
-    measure = "what errors take away (0 is faultless, -25 the worst)" if errors else "mean score, 0 to 100"
-    measure = "mean score in standard deviations of each judge" if standardise else measure
-    rows = [
+    if not segments:
+        raise _refused(file.name, "there is no judgement in it", "give a line for each judged segment")
+    if measure != POINTS and standardise:
+        raise SettingError("--standardise is for scores from 0 to 100: these are on a scale of their own.")
+    value = {"value": score_of_errors} if measure == COSTS else {}
+    design: Mapping[str, Any] = {"standardise": standardise, "draws": draws, "seed": seed, **value}
+    scored = partial(system_scores, **design)
+    chosen = select(segments)
+    rankings = [_ranking(pair, group, scored) for pair, group in chosen.pairs.items()]
+    left_out = [f"left out: {count:,} {what}" for what, count in chosen.left_out.items()]
+    notes = ("intervals draw whole documents and whole judges", *left_out, *map(_warning, problems))
+    return Judged(
+        DEVIATIONS if standardise else measure, [one for one in rankings if one.systems], notes, chosen.left_out
+    )
+
+
+def _read(data: bytes, file: Path) -> tuple[Sequence[Segment], Sequence[Problem], str]:
+    """Judgements of segments in whichever of the known tables they are, and what their values mean."""
+    first = data.partition(b"\n")[0].decode("utf-8-sig", "replace")
+    if is_wmt_da(first):
+        segments, problems = read_wmt_da(data, file.name)
+        return segments, problems, DEVIATIONS if standardised_already(segments) else POINTS
+    if "\t" in first or file.suffix.lower() in (".tsv", ".tab"):
+        return *read_mqm(data, file.name), COSTS
+    return *read_appraise(data, file.name), POINTS
+
+
+def _ranking(
+    pair: str, group: Sequence[Segment], scored: Callable[[Sequence[Segment]], Sequence[SystemScore]]
+) -> PairRanking:
+    domains = sorted({each.domain for each in group} - {""})
+    by_domain = {name: _worths(scored([each for each in group if each.domain == name])) for name in domains}
+    return PairRanking(pair, _worths(scored(group)), by_domain)
+
+
+def _worths(found: Sequence[SystemScore]) -> list[Worth]:
+    return [
         Worth(one.system, one.value, {"segments": one.segments, "documents": one.documents, "judges": one.judges})
         for one in found
     ]
-    left = (problem.message for problem in problems)  # what was wrong has stopped us by now (P-32)
-    return Judged(measure, rows, ("intervals draw whole documents and whole judges", *left))
+
+
+def _warning(problem: Problem) -> str:
+    """What did not stop us (P-32), with its line where it has one."""
+    return f"{problem.place()}: {problem.message}" if problem.line else problem.message
 
 
 def _of_pairs(data: bytes, name: str, prior: float | None, draws: int, seed: int) -> Judged:
@@ -107,15 +145,16 @@ def _of_pairs(data: bytes, name: str, prior: float | None, draws: int, seed: int
         *([fitted.regularised] if fitted.regularised else []),
     )
     ordered = sorted(rows, key=lambda one: (-one.value.value, one.system))
-    return Judged("strength by Bradley-Terry with ties (Davidson), mean 0", ordered, notes)
+    return Judged("strength by Bradley-Terry with ties (Davidson), mean 0", [PairRanking("", ordered)], notes)
 
 
 def _pairs(data: bytes, name: str) -> list[Compared]:
     try:
         rows = list(csv.DictReader(io.StringIO(data.decode("utf-8-sig"), newline=""), strict=True))
-    except (UnicodeDecodeError, csv.Error) as error:
-        rows = []
-        _sound([_problem(name, None, f"not a table: {error}", "save it as CSV in UTF-8")])
+    except UnicodeDecodeError:
+        raise _refused(name, "bytes that are not UTF-8", "save it as CSV in UTF-8") from None
+    except csv.Error:
+        raise _refused(name, *NOT_A_TABLE) from None
     problems = [
         _problem(name, line, "first, second or outcome cannot be read", "write two systems and first, second or tie")
         for line, row in enumerate(rows, start=2)
@@ -134,35 +173,7 @@ def _problem(name: str, line: int | None, message: str, fix: str) -> Problem:
     return Problem("S-19", name, line, None, message, fix, where="judgements")
 
 
-def _report(found: Judged, name: str) -> Report:
-    sizes = tuple(found.systems[0].sizes) if found.systems else ()
-    rows = [
-        (one.system, one.value.value if one.value.defined else None, one.value.low, one.value.high, *one.sizes.values())
-        for one in found.systems
-    ]
-    columns = ("System", "Value", "Low", "High", *(size.capitalize() for size in sizes))
-    best = found.systems[0] if found.systems else None
-    said = f"{best.system} is first with {best.value.value:.4g}." if best else "Nobody was judged."
-    return Report(
-        title="Judged systems",
-        subtitle=f"{name}: {found.measure}",
-        sections=(Section("Systems", "", (Table("Systems", columns, rows),)),),
-        facts=(),
-        data={key: plain_values(value) for key, value in _data(found).items()},
-        sentences=(said, *found.notes),
-    )
-
-
-def _data(found: Judged) -> dict[str, Any]:
-    rows = [
-        {
-            "system": one.system,
-            "value": one.value.value,
-            "low": one.value.low,
-            "high": one.value.high,
-            "reason": one.value.reason,
-            **one.sizes,
-        }
-        for one in found.systems
-    ]
-    return {"format": FORMAT, "measure": found.measure, "systems": rows, "notes": list(found.notes)}
+def _refused(name: str, message: str, fix: str) -> InvalidInputError:
+    findings = Findings()
+    findings.add(_problem(name, None, message, fix))
+    return InvalidInputError(JUDGING, findings)

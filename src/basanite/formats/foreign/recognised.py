@@ -56,6 +56,11 @@ KINDS: Final[tuple[Kind, ...]] = (
         lambda start: start.ending == ".csv" and any(f",{kind}," in start.text for kind in ("TGT", "BAD", "CHK")),
         "judge systems {path}",
     ),
+    (
+        "a table of direct assessment",
+        lambda start: start.text.startswith(("HITId WorkerId ", "HITId\tWorkerId\t")),
+        "judge systems {path}",
+    ),
     ("a table of MQM", lambda start: start.text.startswith("system\tdoc\t"), "judge systems {path}"),
 )
 

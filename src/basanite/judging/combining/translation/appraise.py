@@ -2,7 +2,8 @@
 
 A line has no header: judge, system, segment, TGT or BAD (a control item), source and target language, score, document,
 True for the score of a whole document, then, where errors are marked, a list of spans as JSON, then the start and the
-end in seconds. Spans count characters, and `end_i` is the last one of the span.
+end in seconds. Tasks without documents leave those two columns out. Spans count characters, and `end_i` is the last one
+of the span. A header that names the columns, as published next to such exports, is passed over.
 """
 
 from __future__ import annotations
@@ -12,21 +13,36 @@ import io
 import json
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from basanite.formats.foreign.losses import Losses
 from basanite.judging.combining.files import Made, plain, table
-from basanite.judging.combining.translation.segments import CONTROL, REAL, Segment, Span, segments_of
+from basanite.judging.combining.translation.segments import CONTROL, REAL, Segment, Span, domain_of, segments_of
 from basanite.judging.items import Item
 from basanite.judging.judgements import Judged
 from basanite.judging.schemes.model import Scheme
 from basanite.problems import Findings, Problem, shortened
 
 RULE = "R-29"
-WITHOUT_SPANS, WITH_SPANS = 11, 12
+WITHOUT_DOCUMENTS, WITHOUT_SPANS, WITH_SPANS = 9, 11, 12
+WIDTHS = (WITHOUT_DOCUMENTS, WITHOUT_SPANS, WITH_SPANS)
 MISSING = "missing"
 LARGEST = 256 << 20
-CHECKED = "CHK"
+EXPORT = (
+    f"export scores from Appraise: {WITHOUT_DOCUMENTS} columns, {WITHOUT_SPANS} with documents, or {WITH_SPANS} with "
+    "error spans too"
+)
+KNOWN = (
+    f"{EXPORT}; or give a table of WMT (DA or MQM) or of pairs; a table of ratings is for `basanite judge agreement`"
+)
+NOT_A_TABLE = (
+    "this is no table: a quotation mark is not closed or stands inside a cell, or a cell is far too long",
+    "save it as CSV, with cells quoted as spreadsheets do",
+)
+CHECKED, REFERENCE = "CHK", "REF"
+HEADS = ("username", "userid", "user_id", "judge", "annotator")
+"""What the first column is called in a header."""
 
 
 def appraise_files(scheme: Scheme, items: Sequence[Item], judged: Judged) -> Iterator[Made]:
@@ -64,22 +80,30 @@ def read_appraise(data: bytes, file: str) -> tuple[tuple[Segment, ...], tuple[Pr
     findings, losses = Findings(), Losses(file)
     text = _text(data, file, findings)
     segments = []
+    rows = csv.reader(io.StringIO(text, newline=""), strict=True)
     try:
-        for line, cells in enumerate(csv.reader(io.StringIO(text, newline=""), strict=True), start=1):
-            found = _segment(cells, line, file, findings) if cells else None
+        for cells in filter(None, rows):
+            first = rows.line_num == 1
+            if first and len(cells) not in WIDTHS:
+                message = f"{len(cells)} columns, as no table of judged segments has"
+                findings.add(_problem(file, 1, message, KNOWN, cells))
+                break
+            if first and cells[0].strip().casefold() in HEADS:
+                continue
+            found = _segment(cells, rows.line_num, file, findings)
             _leave_behind(cells, losses)
             if found is not None:
                 segments.append(found)
-    except csv.Error as error:
-        findings.add(_problem(file, None, f"not a table: {error}", "quote cells as spreadsheets do"))
+    except csv.Error:
+        findings.add(_problem(file, rows.line_num, *NOT_A_TABLE))
     findings.extend(losses.problems())
     return (tuple(segments) if findings.valid else ()), tuple(findings)
 
 
 def _leave_behind(cells: list[str], losses: Losses) -> None:
     """What an export says and segments have no place for is told (P-32)."""
-    if len(cells) in (WITHOUT_SPANS, WITH_SPANS):
-        if cells[8].strip() == "True":
+    if len(cells) in WIDTHS:
+        if len(cells) > WITHOUT_DOCUMENTS and cells[8].strip() == "True":
             losses.add("the score of a whole document; segments alone are scored", cells[7])
         elif cells[3] == CHECKED or (cells[3].startswith(CONTROL) and cells[3] != CONTROL):
             losses.add("what kind of check or control an item was", cells[3])
@@ -97,29 +121,55 @@ def _text(data: bytes, file: str, findings: Findings) -> str:
         return ""
 
 
-def _problem(file: str, line: int | None, message: str, fix: str, found: str = "") -> Problem:
-    return Problem(RULE, file, line, None, message, fix, shortened(found), where="judgements")
+def _problem(file: str, line: int | None, message: str, fix: str, found: Sequence[str] = ()) -> Problem:
+    return Problem(RULE, file, line, None, message, fix, shortened(",".join(found)), where="judgements")
 
 
 def _segment(cells: list[str], line: int, file: str, findings: Findings) -> Segment | None:
-    if len(cells) not in (WITHOUT_SPANS, WITH_SPANS):
-        fix = f"export scores from Appraise: {WITHOUT_SPANS} columns, or {WITH_SPANS} with error spans"
-        findings.add(_problem(file, line, f"{len(cells)} columns", fix, ",".join(cells)))
+    if len(cells) not in WIDTHS:
+        findings.add(_problem(file, line, f"{len(cells)} columns", EXPORT, cells))
         return None
-    judge, system, segment, kind, source, target, score, document, whole = cells[:9]
-    faults = [*_faults(judge, system, segment, document), *_kind_faults(kind), *_score_faults(score)]
-    spans = _spans(cells[9], faults) if len(cells) == WITH_SPANS else None
+    judge, system, segment, kind, source, target, score = cells[:7]
+    document, whole = cells[7:9] if len(cells) > WITHOUT_DOCUMENTS else ("", "False")
+    names = (judge, system, segment, *([document] if len(cells) > WITHOUT_DOCUMENTS else []))
+    faults = [*_faults(*names), *_kind_faults(kind), *_score_faults(score)]
     times = [_number(cell) for cell in cells[-2:]]
     if None in times:
         faults.append(("start or end is no time in seconds", "keep the last two columns as exported"))
     for message, fix in faults:
-        findings.add(_problem(file, line, message, fix, ",".join(cells)))
+        findings.add(_problem(file, line, message, fix, cells))
     if faults or whole.strip() == "True":
         return None
-    kind = CONTROL if kind.startswith(CONTROL) else REAL
-    value = None if not score.strip() else float(score)
+    spans = _spans(cells[9]) if len(cells) == WITH_SPANS else ()
+    if spans is None:
+        findings.add(_broken_spans(file, line, cells, scored=bool(score.strip())))
+    if spans is None and not score.strip():
+        return None  # nothing is left to score: no spans are not the same as no errors
     start, end = (time or 0.0 for time in times)
-    return Segment(system, document, segment, judge, value, spans, kind, "", "", source, target, start, end)
+    errors = (spans or ()) if len(cells) == WITH_SPANS else None
+    checks = kind == REFERENCE or kind.startswith(CONTROL)
+    return Segment(
+        system,
+        document,
+        segment,
+        judge,
+        float(score) if score.strip() else None,
+        errors,
+        CONTROL if checks else REAL,
+        source_lang=source,
+        target_lang=target,
+        start=start,
+        end=end,
+        domain=domain_of(document),
+        repeat=kind == CHECKED,
+    )
+
+
+def _broken_spans(file: str, line: int, cells: list[str], *, scored: bool) -> Problem:
+    """A warning: a broken list of spans costs its line the spans, not the table (T-24)."""
+    rest = "its score counts" if scored else "there is no score either, so the line is left out"
+    message, fix = f"the error spans cannot be read; {rest}", 'write [{"start_i": 0, "end_i": 4, "severity": "minor"}]'
+    return replace(_problem(file, line, message, fix, [cells[9]]), severity="warn", rule="T-24")
 
 
 Faults = list[tuple[str, str]]
@@ -130,13 +180,14 @@ def _faults(*names: str) -> Faults:
 
 
 def _kind_faults(kind: str) -> Faults:
-    known = kind in (REAL, CHECKED) or kind.startswith(CONTROL)
-    return [] if known else [("the fourth column is no kind of item", f"write {REAL}, {CHECKED} or {CONTROL}")]
+    known = kind in (REAL, CHECKED, REFERENCE) or kind.startswith(CONTROL)
+    kinds = f"write {REAL}, {CHECKED}, {REFERENCE} or {CONTROL}"
+    return [] if known else [("the fourth column is no kind of item", kinds)]
 
 
 def _score_faults(score: str) -> Faults:
     number = _number(score) if score.strip() else 0.0
-    return [] if number is not None and 0 <= number <= 100 else [("the score is no number from 0 to 100", "mend it")]
+    return [] if number is not None and 0 <= number <= 100 else [("the score is no number from 0 to 100", "correct it")]
 
 
 def _number(cell: str) -> float | None:
@@ -147,15 +198,12 @@ def _number(cell: str) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def _spans(cell: str, faults: Faults) -> tuple[Span, ...]:
+def _spans(cell: str) -> tuple[Span, ...] | None:
+    """The spans of a cell; None if they cannot be read."""
     try:
-        raw = json.loads(cell or "[]")
-        return tuple(_span(one) for one in raw)
+        return tuple(_span(one) for one in json.loads(cell or "[]"))
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        faults.append(
-            ("the error spans are no list of spans", 'write [{"start_i": 0, "end_i": 4, "severity": "minor"}]')
-        )
-        return ()
+        return None
 
 
 def _span(raw: dict[str, Any]) -> Span:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import io
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
 
 from basanite.judging.combining.files import Made, lines
-from basanite.judging.combining.translation.segments import REAL, Segment, Span, segments_of
+from basanite.judging.combining.translation.segments import REAL, Segment, Span, domain_of, segments_of
 from basanite.judging.items import Item
 from basanite.judging.judgements import Judged
 from basanite.judging.schemes.model import Scheme
@@ -16,11 +17,24 @@ from basanite.problems import Findings, Problem, shortened
 RULE = "R-29"
 HEADER = ("system", "doc", "doc_id", "seg_id", "rater", "source", "target", "category", "severity")
 NEEDED = ("system", "doc", "seg_id", "rater", "target", "category", "severity")
+ALIASES: Mapping[str, str] = MappingProxyType(
+    {
+        "docsegid": "doc_id",
+        "globalsegid": "seg_id",
+        "lp": "language_pair",
+        "langs": "language_pair",
+        "language pair": "language_pair",
+        "langpair": "language_pair",
+        "src_lang": "source_lang",
+        "tgt_lang": "target_lang",
+        "trg_lang": "target_lang",
+    }
+)
+"""What tables of later years and other tools call their columns."""
 NO_ERROR = "No-error"
 BEGIN, END = "<v>", "</v>"
 LARGEST = 256 << 20
 _LEVEL = str.maketrans("\t\r\n\v\f", "     ")
-Cut = tuple[str, str, str, str, str]
 
 
 def mqm_files(scheme: Scheme, items: Sequence[Item], judged: Judged) -> Iterator[Made]:
@@ -55,18 +69,30 @@ def _marked(target: str, span: Span) -> str:
 def read_mqm(data: bytes, file: str) -> tuple[tuple[Segment, ...], tuple[Problem, ...]]:
     """The segments of such a file, their errors gathered; all that is wrong is told by line."""
     findings = Findings()
-    gathered: dict[Cut, list[Span]] = {}
-    sources: dict[Cut, str] = {}
+    gathered: dict[tuple[object, ...], tuple[Segment, list[Span]]] = {}
     for line, row in _lines(data, file, findings):
         target, span = _unmarked(row, line, file, findings)
-        key = (row["system"], row["doc"], row["seg_id"], row["rater"], target)
-        sources.setdefault(key, row.get("source", ""))
-        gathered.setdefault(key, []).extend([span] if span else [])
-    segments = tuple(
-        Segment(key[0], key[1], key[2], key[3], None, tuple(spans), source=sources[key], target=key[4])
-        for key, spans in gathered.items()
-    )
+        each = _without_errors(row, target)
+        gathered.setdefault((each.pair, each.place, each.system, each.judge), (each, []))[1].extend(
+            [span] if span else []
+        )
+    segments = tuple(replace(each, errors=tuple(spans)) for each, spans in gathered.values())
     return (segments if findings.valid else ()), tuple(findings)
+
+
+def _without_errors(row: Mapping[str, str], target: str) -> Segment:
+    source_lang, _, target_lang = row.get("language_pair", "").partition("-")
+    return Segment(
+        row["system"],
+        row["doc"],
+        row["seg_id"],
+        row["rater"],
+        source=row.get("source", ""),
+        target=target,
+        source_lang=row.get("source_lang", source_lang),
+        target_lang=row.get("target_lang", target_lang),
+        domain=row.get("domain") or domain_of(row["doc"]),
+    )
 
 
 def _problem(file: str, line: int | None, message: str, fix: str, found: str = "") -> Problem:
@@ -83,8 +109,8 @@ def _lines(data: bytes, file: str, findings: Findings) -> Iterator[tuple[int, Ma
     except UnicodeDecodeError:
         findings.add(_problem(file, None, "bytes that are not UTF-8", "save the file as UTF-8"))
         return
-    rows = csv.reader(io.StringIO(text, newline=""), delimiter="\t", quoting=csv.QUOTE_NONE)
-    header = [cell.strip().lower() for cell in next(rows, [])]
+    rows = (line.rstrip("\n").split("\t") for line in io.StringIO(text, newline=None))
+    header = [column_name(cell) for cell in next(rows, [])]
     missing = [name for name in NEEDED if name not in header]
     if missing:
         fix = f"write a header with {', '.join(HEADER)}"
@@ -93,22 +119,34 @@ def _lines(data: bytes, file: str, findings: Findings) -> Iterator[tuple[int, Ma
     for line, cells in enumerate(rows, start=2):
         if len(cells) == len(header):
             yield line, dict(zip(header, cells, strict=True))
-        elif cells:
-            findings.add(_problem(file, line, f"{len(cells)} cells, the header has {len(header)}", "mend the line"))
+        elif cells != [""]:
+            findings.add(_problem(file, line, f"{len(cells)} cells, the header has {len(header)}", "correct the line"))
+
+
+def column_name(cell: str) -> str:
+    """A column's name as we call it, whichever of the usual names it has.
+
+    >>> [column_name(cell) for cell in ("globalSegId", "lp", "Rater ")]
+    ['seg_id', 'language_pair', 'rater']
+    """
+    name = cell.strip().casefold()
+    return ALIASES.get(name, name)
 
 
 def _unmarked(row: Mapping[str, str], line: int, file: str, findings: Findings) -> tuple[str, Span | None]:
     """The target without marks, and the span between them; a line without an error has none."""
     target, severity, category = row["target"], row["severity"].strip(), row["category"].strip()
-    before, begun, rest = target.partition(BEGIN)
-    inside, ended, after = rest.partition(END)
-    plain = before + inside + after
+    plain = target.replace(BEGIN, "").replace(END, "")
     if severity.casefold() == NO_ERROR.casefold() or category.casefold() == NO_ERROR.casefold():
         return plain, None
-    if bool(begun) != bool(ended):
-        fix = f"write {BEGIN} before the span and {END} behind it"
-        findings.add(_problem(file, line, "a mark has no partner", fix, target))
+    start, end = target.find(BEGIN), target.find(END) - len(BEGIN)
+    marks = target.count(BEGIN), target.count(END)
+    if marks not in ((0, 0), (1, 1)) or (any(marks) and end < start):  # the error counts all the same (T-24)
+        fix = f"write one {BEGIN} before the span and one {END} behind it"
+        message = "the marks of this error do not fit together: it counts, but not where it is"
+        findings.add(replace(_problem(file, line, message, fix, target), severity="warn", rule="T-24"))
+        start, end = 0, len(plain)
     if not severity:
         findings.add(_problem(file, line, "an error has no severity", "write Minor or Major"))
-    whole = (len(before), len(before) + len(inside)) if begun else (0, len(plain))
+    whole = (start, end) if any(marks) else (0, len(plain))
     return plain, Span(*whole, severity.casefold(), category)

@@ -1,7 +1,13 @@
-"""Segments of translations as judges saw them, and what systems are worth: judge and document are random factors."""
+"""Segments of translations as judges saw them, and what systems are worth: judge and document are random factors.
+
+Scores of different language pairs have no common scale, and their segments share nothing but numbers: systems are
+ranked inside a pair, and a document of one pair or domain is never taken for one of another (T-24).
+"""
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -21,6 +27,13 @@ from basanite.metrics.judgement.error_spans import (
 from basanite.metrics.judgement.estimate import Estimate
 
 REAL, CONTROL = "TGT", "BAD"
+TUTORIAL = re.compile(r"(?:^|[-_#./ ])tutorial[-_]?\d*(?:$|[-_#./ ])", re.IGNORECASE)
+"""How Appraise names the documents that teach judges, and the systems that seem to have translated them."""
+FILLERS = {"bad": "quality-control items", "incomplete": "fillers from incomplete documents", "dup": "repeated fillers"}
+"""What the end of a document's name says of items that only fill or check a judge's batch."""
+REVISED = "judgements that the same judge revised"
+_DOMAIN = re.compile(r"test-[a-z]{2,3}-([a-z]+)_")
+"""Names of documents since WMT24 begin with the test set, the language and the domain."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +65,19 @@ class Segment:
     start: float = 0.0
     end: float = 0.0
     """Seconds, of which only the difference is known here."""
+    domain: str = ""
+    repeat: bool = False
+    """Whether the judge was shown a translation again on purpose: such a judgement counts beside the first one."""
+
+    @property
+    def pair(self) -> str:
+        """The language pair, such as `eng-ces`; empty where no language is named."""
+        return "-".join(name.strip().casefold() for name in (self.source_lang, self.target_lang)).strip("-")
+
+    @property
+    def place(self) -> tuple[str, str, str]:
+        """The domain, document and segment that was translated, which all systems of a pair share."""
+        return self.domain, self.document, self.segment
 
 
 @dataclass(frozen=True)
@@ -114,6 +140,56 @@ def score_of_errors(segment: Segment, weights: Mapping[str, float] = MQM_WEIGHTS
     return -mqm_score(errors, weights=lowered) + 0.0
 
 
+def domain_of(document: str) -> str:
+    """The domain that a document's name tells.
+
+    >>> domain_of("test-en-news_euronews-en.43091")
+    'news'
+    """
+    found = _DOMAIN.match(document)
+    return found[1] if found else ""
+
+
+def reason_to_leave_out(segment: Segment) -> str:
+    """What an item is that no system is to be scored by; empty for a translation under test.
+
+    >>> reason_to_leave_out(Segment("ende-tutorial1", "ende-tutorial1", "1000001", "ann", 0.0))
+    'tutorial items'
+    """
+    if TUTORIAL.search(segment.system) or TUTORIAL.search(segment.document):
+        return "tutorial items"
+    if segment.kind != REAL:
+        return FILLERS["bad"]
+    endings = segment.document.casefold().split("#")[1:]
+    return next((FILLERS[ending] for ending in endings if ending in FILLERS), "")
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The judgements that count, by language pair, and how many were left out for which reason."""
+
+    pairs: Mapping[str, tuple[Segment, ...]]
+    left_out: Mapping[str, int]
+
+
+def select(segments: Sequence[Segment]) -> Selection:
+    """Judgements of translations under test by language pair; where a judge came back to one, the last counts."""
+    counted: Counter[str] = Counter()
+    latest: dict[tuple[object, ...], Segment] = {}
+    for at, each in enumerate(segments):
+        clock = None if each.end else at  # without times nobody knows which of two is the revision: both count
+        shown = each.pair, each.judge, each.system, each.place, each.repeat, clock
+        reason = reason_to_leave_out(each) or (REVISED if shown in latest else "")
+        if reason in ("", REVISED) and (shown not in latest or each.end >= latest[shown].end):
+            latest[shown] = each
+        counted[reason] += 1
+    del counted[""]
+    pairs: dict[str, list[Segment]] = {}
+    for each in latest.values():
+        pairs.setdefault(each.pair, []).append(each)
+    return Selection({name: tuple(pairs[name]) for name in sorted(pairs)}, dict(sorted(counted.items())))
+
+
 def _given(segment: Segment) -> float | None:
     return segment.score if segment.score is not None else score_of_errors(segment)
 
@@ -128,16 +204,20 @@ def system_scores(
 ) -> tuple[SystemScore, ...]:
     """The mean of each system over its segments, best first; intervals draw whole documents and whole judges (R-29).
 
-    `standardise` takes away each judge's own mean and spread first, as is the custom with direct assessment.
+    All segments are of one language pair: there is no ranking across pairs (T-24). `standardise` takes away each
+    judge's own mean and spread first, as is the custom with direct assessment. Segments without a document are drawn
+    one by one.
     """
-    pairs = [(each, value(each)) for each in segments if each.kind == REAL]
+    if len({each.pair for each in segments}) > 1:
+        raise ValueError("segments of several language pairs have no common scale")
+    pairs = [(each, value(each)) for each in segments if not reason_to_leave_out(each)]
     known = [(each, given) for each, given in pairs if given is not None]
     if not known:
         return ()
     systems, system = _numbered([each.system for each, _ in known])
     _, judge = _numbered([each.judge for each, _ in known])
-    _, document = _numbered([each.document for each, _ in known])
-    _, segment = _numbered([(each.document, each.segment) for each, _ in known])
+    _, document = _numbered([each.place[:2] if each.document else each.place for each, _ in known])
+    _, segment = _numbered([each.place for each, _ in known])
     numbers = np.array([given for _, given in known], np.float64)
     scores = standardised(numbers, judge) if standardise else numbers
     found = system_intervals(Judgements(scores, system, segment, document, judge), draws=draws, seed=seed)
@@ -149,8 +229,8 @@ def system_scores(
 
 
 def _sizes(mine: Sequence[Segment]) -> tuple[int, int, int]:
-    segments = {(each.document, each.segment) for each in mine}
-    return len(segments), len({each.document for each in mine}), len({each.judge for each in mine})
+    documents = {each.place[:2] for each in mine if each.document}
+    return len({each.place for each in mine}), len(documents), len({each.judge for each in mine})
 
 
 def _numbered(names: Sequence[object]) -> tuple[list[str], np.ndarray]:

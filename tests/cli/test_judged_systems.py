@@ -1,0 +1,204 @@
+"""`basanite judge systems`: language pairs, domains and documents stay apart; what is no translation is left out."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections import defaultdict
+
+import numpy as np
+import pytest
+from tests.cli.running import here
+
+DA_HEAD = "HITId WorkerId Input.src Input.trg Input.item hit sys_id rid type sid score time\n"
+MQM_HEAD = "system\tdoc\tdoc_id\tseg_id\trater\tsource\ttarget\tcategory\tseverity\tlp\n"
+
+
+def judged(folder, text, *options, name="table.csv", draws="20"):
+    """What the command says of a table, as JSON."""
+    (folder / name).write_text(text)
+    ended = here("judge", "systems", name, "--draws", draws, "--json", *options, cwd=folder)
+    assert ended.code == 0, ended.stderr + ended.stdout
+    return ended.data
+
+
+def by_pair(data):
+    """System -> value in order, for each language pair."""
+    found: dict[str, dict[str, float]] = defaultdict(dict)
+    for row in data["systems"]:
+        found[row["pair"]][row["system"]] = row["value"]
+    return {pair: list(values.items()) for pair, values in found.items()}
+
+
+def appraise(rows, *, width=11):
+    """Lines of Appraise from (judge, system, segment, kind, source, target, score, document)."""
+    out = io.StringIO()
+    ends = {9: lambda at: (), 11: lambda at: ("False",), 12: lambda at: ("False", "[]")}[width]
+    for at, row in enumerate(rows):
+        head = row[:7] if width == 9 else row
+        csv.writer(out).writerow((*head, *ends(at), "1.0", f"{at + 2}.0"))
+    return out.getvalue()
+
+
+def campaign():
+    """Four pairs that share systems, documents and segment numbers; which system is best differs by pair."""
+    dice = np.random.default_rng(3)
+    return [
+        (
+            f"j{judge}",
+            system,
+            str(segment),
+            "TGT",
+            "eng",
+            target,
+            str(round(float(dice.uniform(0, 100)), 2)),
+            f"doc{doc}",
+        )
+        for target in ("ces", "deu", "hin", "jpn")
+        for system in ("Alpha", "Beta", *(["Gamma"] if target == "ces" else []))
+        for doc in range(3)
+        for segment in range(4)
+        for judge in dice.choice(5, 2, replace=False)
+    ]
+
+
+@pytest.mark.req("T-24")
+@pytest.mark.parametrize("width", [9, 11, 12])
+def test_systems_are_ranked_inside_a_language_pair_and_nothing_is_averaged_across(tmp_path, width):
+    rows = campaign()
+    data = judged(tmp_path, appraise(rows, width=width))
+    expected: dict[str, dict[str, dict[tuple[str, str], list[float]]]] = {}
+    latest = {(r[0], r[1], r[2], r[5], r[7] if width > 9 else ""): float(r[6]) for r in rows}
+    for (_, system, segment, target, document), score in latest.items():
+        cells = expected.setdefault(f"eng-{target}", {}).setdefault(system, {})
+        cells.setdefault((document, segment), []).append(score)
+    found = by_pair(data)
+    assert found.keys() == expected.keys()
+    for pair, systems in expected.items():
+        brute = {name: np.mean([np.mean(scores) for scores in cells.values()]) for name, cells in systems.items()}
+        assert [name for name, _ in found[pair]] == sorted(brute, key=lambda name: -brute[name])
+        assert dict(found[pair]) == pytest.approx(brute, rel=1e-9)
+    assert [one["pair"] for one in data["pairs"]] == sorted(expected)
+    assert data["pairs"][0]["systems"] == [name for name, _ in found["eng-ces"]]
+
+
+@pytest.mark.req("T-24")
+def test_text_and_page_name_the_best_of_each_pair_and_no_winner_of_all(tmp_path):
+    lines = [
+        ("j1", "Alpha", "1", "TGT", "eng", "deu", "90", "doc1"),
+        ("j1", "Beta", "1", "TGT", "eng", "deu", "80", "doc1"),
+        ("j2", "Alpha", "1", "TGT", "eng", "jpn", "10", "doc1"),
+        ("j3", "Gamma", "1", "TGT", "eng", "jpn", "60", "doc1"),
+    ]
+    (tmp_path / "two.csv").write_text(appraise(lines))
+    ended = here("judge", "systems", "two.csv", "--draws", "20", "--report", "two.html", cwd=tmp_path)
+    assert ended.code == 0, ended.stderr
+    assert "eng-deu: Alpha is first with 90." in ended.stdout
+    assert "eng-jpn: Gamma is first with 60." in ended.stdout
+    assert "there is no ranking across them" in ended.stdout
+    page = (tmp_path / "two.html").read_text()
+    assert "eng-deu: Alpha is first with 90." in page
+    assert "eng-jpn: Gamma is first with 60." in page
+
+
+@pytest.mark.req("T-24")
+def test_tutorials_and_quality_control_are_left_out_and_counted(tmp_path):
+    rows = [
+        ("j", "Alpha", "1", "TGT", "eng", "ces", "70", "test-en-news_a.1"),
+        ("j", "ende-tutorial1", "1000001", "TGT", "eng", "ces", "0", "ende-tutorial1"),
+        ("j", "Alpha", "1", "BAD", "eng", "ces", "5", "test-en-news_a.1#bad"),
+        ("j", "Alpha", "1", "REF", "eng", "ces", "99", "test-en-news_a.1"),
+        ("j", "Alpha", "2", "TGT", "eng", "ces", "6", "test-en-news_b.2#incomplete"),
+        ("j", "Alpha", "1", "TGT", "eng", "ces", "7", "test-en-news_a.1#dup"),
+        ("j", "Tutorialist", "1", "TGT", "eng", "ces", "60", "test-en-news_a.1"),
+        ("j", "Alpha", "1", "TGT", "eng", "ces", "80", "test-en-news_a.1"),
+    ]
+    data = judged(tmp_path, appraise(rows))
+    assert by_pair(data) == {"eng-ces": [("Alpha", 80.0), ("Tutorialist", 60.0)]}
+    assert data["left_out"] == {
+        "fillers from incomplete documents": 1,
+        "judgements that the same judge revised": 1,
+        "quality-control items": 2,
+        "repeated fillers": 1,
+        "tutorial items": 1,
+    }
+    assert "left out: 2 quality-control items" in data["notes"]
+
+
+@pytest.mark.req("T-24")
+def test_domains_and_documents_of_one_name_stay_apart(tmp_path):
+    head = "system\tdoc\tseg_id\trater\ttarget\tcategory\tseverity\tdomain\n"
+    rows = [
+        ("A", "1", "news", "Major"),
+        ("A", "1", "speech", "No-error"),
+        ("B", "1", "news", "Minor"),
+        ("B", "1", "speech", "Minor"),
+    ]
+    text = head + "".join(f"{s}\tdoc1\t{n}\tj\ttext\tStyle\t{how}\t{where}\n" for s, n, where, how in rows)
+    data = judged(tmp_path, text, name="mqm.tsv")
+    assert by_pair(data) == {"": [("B", -1.0), ("A", -2.5)]}
+    domains = data["pairs"][0]["domains"]
+    assert {name: [(row["system"], row["value"]) for row in rows] for name, rows in domains.items()} == {
+        "news": [("B", -1.0), ("A", -5.0)],
+        "speech": [("A", 0.0), ("B", -1.0)],
+    }
+    assert [row["segments"] for row in data["systems"]] == [2, 2]
+
+
+@pytest.mark.req("T-24")
+def test_a_broken_mark_costs_its_line_a_warning_and_not_the_table(tmp_path):
+    lines = ["A\td\t1\t1\tj\tQ\ta <v>b\tStyle\tMajor\ten-de\n", "A\td\t2\t2\tj\tQ\ta <v>b</v>\tStyle\tMinor\ten-de\n"]
+    data = judged(tmp_path, MQM_HEAD + "".join(lines), name="mqm.tsv")
+    assert by_pair(data) == {"en-de": [("A", -3.0)]}  # the error counts: only its place is lost
+    assert any(note.startswith("mqm.tsv:2: the marks of this error") for note in data["notes"])
+
+
+@pytest.mark.req("T-24")
+def test_direct_assessment_of_wmt_counts_systems_and_repeats_and_no_checks(tmp_path):
+    rows = [
+        ("cs", "A.1", "7", "SYSTEM", "1", "0.5"),
+        ("cs", "A.1", "8", "REPEAT", "1", "-1.5"),
+        ("cs", "A.1", "7", "SYSTEM", "2", "1.0"),
+        ("cs", "A.1", "8", "BAD_REF", "1", "-7"),
+        ("cs", "A.1", "8", "REF", "1", "3"),
+        ("de", "A.1", "9", "SYSTEM", "1", "0.25"),
+    ]
+    text = DA_HEAD + "".join(
+        f"HIT\tW1\t{src}\ten\tad\t97\t{system}\t{rid}\t{kind}\t{sid}\t{score}\t3015.0\n"
+        for src, system, rid, kind, sid, score in rows
+    )
+    data = judged(tmp_path, text, name="ad-good-stnd.csv")
+    assert by_pair(data) == {"cs-en": [("A.1", 0.25)], "de-en": [("A.1", 0.25)]}
+    assert data["measure"] == "mean score in standard deviations of each judge"
+    assert data["left_out"] == {"quality-control items": 2}
+    again = here("judge", "systems", "ad-good-stnd.csv", "--standardise", cwd=tmp_path)
+    assert (again.code, "on a scale of their own" in again.stderr) == (2, True)
+
+
+@pytest.mark.req("T-24", case="bad")
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        ("x.csv", "judge,item,score\nj,1,99\n" * 30, "`basanite judge agreement`"),
+        ("x.csv", 'j,"S"x,1,TGT,eng,deu,80,1,2\n', "this is no table: a quotation mark"),
+        ("x.csv", 'first,second,outcome\nA,B,"first\n', "this is no table: a quotation mark"),
+        ("x.csv", DA_HEAD + "h\tw\tcs\ten\tad\t1\tA\t1\tTRAINING\t1\t50\t1\n", "the type of the item is unknown"),
+        ("x.csv", DA_HEAD + "h\tw\tcs\ten\tad\t1\tA\t1\tSYSTEM\t1\tnan\t1\n", "the score is no number"),
+        ("x.csv", "\n\n", "there is no judgement in it"),
+        ("x.tsv", "a" * 200_000 + "\tb\n", "there is no column system"),
+    ],
+)
+def test_other_tables_are_refused_in_our_words(tmp_path, name, text, words):
+    (tmp_path / name).write_text(text)
+    ended = here("judge", "systems", name, cwd=tmp_path)
+    assert ended.code == 1
+    assert words in ended.stderr
+    assert len(ended.stderr.splitlines()) <= 3
+    for leak in ("Traceback", "delimiter", "field larger", "unexpected end", "expected after"):
+        assert leak not in ended.stderr
+
+
+def test_a_header_of_appraise_is_passed_over(tmp_path):
+    head = "username,system,itemId,itemType,srcLang,trgLang,score,docId,isDocScore,timeStart,timeEnd\n"
+    data = judged(tmp_path, head + appraise([("j", "A", "1", "TGT", "eng", "deu", "90", "d")]))
+    assert by_pair(data) == {"eng-deu": [("A", 90.0)]}
