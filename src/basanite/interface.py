@@ -19,11 +19,10 @@ from typing import Any, TypeAlias
 from basanite import spine
 from basanite.analysis.compare import compare as compare_analyses
 from basanite.analysis.results import Analysis, Comparison, Design
-from basanite.errors import BasaniteError, InvalidInputError, SettingError, UnknownNameError
+from basanite.errors import BasaniteError, InvalidInputError, SettingError
 from basanite.formats.archives.forked import reading_executor
 from basanite.kernel import Scores
 from basanite.problems import LISTED_PER_RULE, Findings, Problem
-from basanite.registry import suggestion
 from basanite.tasks import Inputs, Opened, Setting, Task
 from basanite.tasks.setting_kinds import number_or_nan, whole_number
 
@@ -88,7 +87,10 @@ def score(
     workers: int = 1,
     **settings: Any,
 ) -> Analysis:
-    """Score one submission; raises `InvalidInputError`, which carries all problems, if it is not valid."""
+    """Score one submission; raises `InvalidInputError`, which carries all problems, if it is not valid.
+
+    `primary` names the metric that is the headline, if it is not to be the task's own.
+    """
     inputs = Inputs(Path(submission), None, None, _path(queries), _paths(metadata), _path(judgements), _path(human))
     return Work(task, settings, draws=draws, seed=seed, metrics=_names(metrics), workers=workers).analysis(
         inputs.against(_paths(reference)), system=system
@@ -112,7 +114,8 @@ def compare(
 ) -> Comparison:
     """Score several submissions and tell which differ; names come from the mapping, or from the files.
 
-    Judgements (for `e2e`) go by the same names: summaries differ, so each system has its own.
+    Judgements (for `e2e`) go by the same names: summaries differ, so each system has its own. `primary` names the
+    metric that ranks the systems, if it is not to be the task's own.
     """
     work = Work(task, settings, draws=draws, seed=seed, metrics=_names(metrics), workers=workers)
     shared = Inputs(Path(), None, None, _path(queries), _paths(metadata), human=_path(human)).against(_paths(reference))
@@ -141,13 +144,13 @@ class Work:
 
     def __post_init__(self) -> None:
         self.task: Task = spine.find_task(self.task_name)
-        self.settings = {name: value for name, value in self.given.items() if name not in {s.name for s in ANALYSIS}}
+        general = {PRIMARY.name, *(setting.name for setting in ANALYSIS)}
+        self.settings = {name: value for name, value in self.given.items() if name not in general}
         self.design = replace(_design(self.given, draws=self.draws, seed=self.seed), executor=self.executor)
         self.task.parsed(self.settings)
-        known = tuple(metric.name for metric in self.task.metrics)
+        self.primary = self.task.headline(PRIMARY.read(self.given.get(PRIMARY.name, self.task.primary)))
         for name in self.metrics:
-            if name not in known:
-                raise UnknownNameError(f"{self.task.name} has no metric {name!r}. {suggestion(name, known)}")
+            self.task.metric(name)
 
     def findings(self, inputs: Inputs, *, every: bool = False) -> Findings:
         """All problems of a submission; the first of each rule are listed, or every one."""
@@ -174,13 +177,26 @@ class Work:
         return spine.analyse(self._chosen(scores), self.design)
 
     def _chosen(self, scores: Scores) -> Scores:
-        wanted = {scores.primary, *(self.metrics or (metric.name for metric in scores.metrics))}
-        return replace(scores, metrics=tuple(metric for metric in scores.metrics if metric.name in wanted))
+        primary = self.primary if PRIMARY.name in self.given else scores.primary
+        wanted = {primary, *(self.metrics or (metric.name for metric in scores.metrics))}
+        metrics = tuple(metric for metric in scores.metrics if metric.name in wanted)
+        if PRIMARY.name in self.given and primary not in {metric.name for metric in metrics}:
+            there = ", ".join(metric.name for metric in scores.metrics)
+            raise SettingError(
+                f"{primary} cannot be computed for {scores.system}, so it cannot be primary: {there} can."
+            )
+        return replace(scores, metrics=metrics, primary=primary, asked=self.metrics)
 
     def comparison(self, analyses: list[Analysis]) -> Comparison:
         """Which of several systems differ."""
-        wanted = dict.fromkeys((self.task.primary, *self.metrics)) if self.metrics else None
-        return compare_analyses(analyses, None if wanted is None else list(wanted), self.design)
+        wanted = dict.fromkeys((self.primary, *self.metrics)) if self.metrics else None
+        found = compare_analyses(analyses, None if wanted is None else list(wanted), self.design)
+        if PRIMARY.name in self.given and found.differences and self.primary not in found.rankings:
+            raise SettingError(
+                f"{self.primary} cannot rank systems, for each has rows of its own kind: no pair can be tested on it. "
+                f"Choose one of {', '.join(found.rankings)}, or see it beside the others: --metric {self.primary}."
+            )
+        return found
 
     def validated(self, inputs: Inputs, findings: Findings, *, scored: bool = False) -> Opened | None:
         """Read and check a submission; what was found is in the findings, what was counted in the run.
@@ -304,6 +320,7 @@ def _share(text: str) -> float:
     return number
 
 
+PRIMARY = Setting("primary", "The metric that is the headline, if it is not the task's own (--primary).", str)
 ANALYSIS = (
     Setting(
         "interval",

@@ -212,6 +212,8 @@ class Scores:
     """By the name of the metric: how exactly it was computed (tokeniser, smoothing, case, references, variant)."""
     kept: Any = None
     """What the task keeps for its own figures: the answers beside the truth."""
+    asked: tuple[str, ...] = ()
+    """The metrics that were asked for by name: they are printed even where others are left to the files (S-27)."""
 
     def metric(self, name: str) -> Metric:
         """The metric of that name, with its settings."""

@@ -55,15 +55,13 @@ def _must_agree(first: Analysis, other: Analysis) -> Iterator[tuple[str | None, 
 
 
 def _chosen(analyses: Sequence[Analysis], names: Sequence[str] | None) -> list[Metric]:
-    """The metrics to compare: those named, which every system must have, or all whose rows may be swapped."""
+    """The metrics to compare, of those named, which every system must have, or of all: whose rows may be swapped."""
     shared = {metric.name: metric for metric in analyses[0].scores.metrics if _in_all(metric, analyses)}
     missing = sorted(set(names or ()) - shared.keys())
     if missing:
         raise UnknownNameError(f"Not every system has {', '.join(missing)}. They share: {', '.join(shared)}.")
-    whole = [metric for metric in shared.values() if metric.overall]
-    if names is not None:
-        return [metric for metric in whole if metric.name in names]
-    return [metric for metric in whole if _swappable(metric, analyses)]
+    wanted = shared.keys() if names is None else names
+    return [one for one in shared.values() if one.name in wanted and one.overall and _swappable(one, analyses)]
 
 
 def _in_all(metric: Metric, analyses: Sequence[Analysis]) -> bool:
@@ -84,7 +82,8 @@ def _left_out(analyses: Sequence[Analysis], chosen: Sequence[Metric], names: Seq
     """Notes on the shared metrics that could not be compared."""
     shared = [metric for metric in analyses[0].scores.metrics if _in_all(metric, analyses)]
     tested = {metric.name for metric in chosen}
-    odd = [metric.name for metric in shared if names is None and metric.overall and metric.name not in tested]
+    wanted = {metric.name for metric in shared if names is None or metric.name in names}
+    odd = [metric.name for metric in shared if metric.overall and metric.name in wanted - tested]
     parts = [metric.name for metric in shared if not metric.overall]
     notes = [f"not compared, for each system has rows of its own kind: {', '.join(odd)}"] if odd else []
     if parts:

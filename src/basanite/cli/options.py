@@ -74,6 +74,12 @@ def run_options(command: Command) -> Command:
             shell_complete=_metric_names,
             help="Only these metrics and the primary one. Repeat it.",
         ),
+        click.option(
+            "--primary",
+            metavar="NAME",
+            shell_complete=_metric_names,
+            help="The metric that is the headline, ranks and is drawn. [default: the task's own]",
+        ),
         click.option("--seed", type=int, default=0, show_default=True, help="Seed of the draws."),
         click.option("--draws", type=click.IntRange(1), help="Draws of the bootstrap. [default: 1000; for bca 5000]"),
         click.option("--queries", type=PATH, help="The query pack: its kinds, domains and words become factors."),
@@ -108,6 +114,15 @@ def parsed_settings(texts: Sequence[str]) -> dict[str, str]:
             raise SettingError(f"{name!r} is set twice: {settings[name]!r} and {value!r}. Set it once.")
         settings[name] = value
     return settings
+
+
+def with_option(settings: dict[str, str], name: str, value: object) -> dict[str, str]:
+    """Settings with one that has an option of its own: `--primary NAME` is `--set primary=NAME`, written shorter."""
+    if value is None:
+        return settings
+    if name in settings:
+        raise SettingError(f"{name} is given twice: by --{name} and by --set. Give it once.")
+    return {**settings, name: str(value)}
 
 
 def check_reports(paths: Sequence[Path], inputs: Sequence[Path] = ()) -> None:

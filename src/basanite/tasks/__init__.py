@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from basanite.analysis.results import Analysis, Comparison
-from basanite.errors import SettingError
+from basanite.errors import SettingError, UnknownNameError
 from basanite.figures import Figure
 from basanite.kernel import Metric, Scores
 from basanite.problems import Findings
@@ -105,6 +105,30 @@ class Task:
     """Whether the same items may have several references, in files of their own."""
     depth: int = 1
     """How deep the files of a submission lie: 1 at top level, 2 in folders."""
+
+    def metric(self, name: str) -> Metric:
+        """The metric of this name; the refusal of any other lists those there are."""
+        known = {metric.name: metric for metric in self.metrics}
+        if name not in known:
+            raise UnknownNameError(f"{self.name} has no metric {name!r}. {suggestion(name, tuple(known))}")
+        return known[name]
+
+    def headline(self, name: str) -> str:
+        """The name of a metric that can be the headline: one that ranks systems as the task's own does (S-27)."""
+        if name == self.primary:
+            return name
+        parts_alone = not self.metric(self.primary).overall
+        fit = [one.name for one in self.metrics if one.best != "none" and (one.overall or parts_alone)]
+        if name in fit:
+            return name
+        known = {one.name: one for one in self.metrics}
+        why = "there is no such metric"
+        if name in known:
+            why = "neither high nor low values of it are better, so it ranks nothing"
+            why = why if known[name].best == "none" else "it has a value for each part and none for the whole"
+        raise SettingError(
+            f"{name!r} cannot be the primary metric of {self.name}: {why}. Choose one of {', '.join(fit)}."
+        )
 
     def parsed(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """All settings of a run: those given, read and checked, and the defaults of the others."""

@@ -27,7 +27,7 @@ from basanite.campaign.answering.pool import system_of
 from basanite.campaign.answering.running import Order, told, worked
 from basanite.campaign.answering.runs import answers, as_record
 from basanite.campaign.answering.tasks import window_of
-from basanite.campaign.jobs.material import SEEDS, window_settings
+from basanite.campaign.jobs.material import SEEDS
 from basanite.campaign.jobs.running import Given
 from basanite.campaign.model.policy import Sight, SubmissionFacts, shown, sight
 from basanite.campaign.model.refusals import refused
@@ -107,7 +107,7 @@ def _data(
 ) -> dict[str, Any]:
     campaign = plans.current(session, task.campaign_id).campaign
     window = window_of(session, task) if task.mode == "formal" else None
-    settings = window_settings(window, "reading") if window is not None else {}
+    settings = window.settings_of("reading") if window is not None else {}
     draws = settings.pop("draws", None)
     secret = int.from_bytes(office.vault.secret(SEEDS, task.campaign_id), "big")
     queries = corpus(office, package).queries

@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session
 
 import basanite
 from basanite.campaign.jobs.running import Given, Order, Work
-from basanite.campaign.model.plan import Campaign, Window
+from basanite.campaign.model.plan import Campaign
 from basanite.campaign.office import Office
 from basanite.campaign.store.files import Files
 from basanite.campaign.store.plans import at_version, in_force
@@ -75,7 +75,7 @@ def material(
     reference = session.get(Reference, reference_id) if reference_id else active_reference(session, submission)
     if reference is None:
         raise NoReferenceError("there is no reference for this task, language, query set and data yet")
-    settings = {**_registered(session, submission), **window_settings(window, submission.task)}
+    settings = {**_registered(session, submission), **window.settings_of(submission.task)}
     draws = settings.pop("draws", None)
     return Material(
         submission.task.lower(),
@@ -128,17 +128,6 @@ def _registered(session: Session, submission: Submission) -> dict[str, Any]:
         return {}
     codes = session.scalars(select(Team.code).where(Team.campaign_id == submission.campaign_id)).all()
     return {"teams": ",".join(sorted(codes)), "unjudged": "undefined"}
-
-
-def window_settings(window: Window, task: str) -> dict[str, Any]:
-    """The settings of scoring one task in a window; a table under the task's name is for that task alone.
-
-    >>> from types import SimpleNamespace as Row
-    >>> window_settings(Row(settings={"level": 0.9, "E2E": {"beta": 59.9}, "CLIR": {"beta": 20}}), "CLIR")
-    {'level': 0.9, 'beta': 20}
-    """
-    plain = {name: value for name, value in window.settings.items() if not isinstance(value, Mapping)}
-    return plain | dict(window.settings.get(task, {}))
 
 
 def _seed(office: Office, campaign_id: str, campaign: Campaign) -> int:

@@ -136,10 +136,15 @@ class Window:
     ladder: float | None = None
     """Standard errors that a gain must exceed to be shown (S-17); None: no ladder."""
     settings: Mapping[str, Any] = field(default_factory=dict)
-    """Settings of scoring, as `--set` takes them."""
+    """Settings of scoring, as `--set` takes them, the primary metric among them (S-27)."""
     forced: str = ""
     """Why `full` feedback is given on a sealed set, which is refused without a reason (X-7)."""
     event: str = ""
+
+    def settings_of(self, task: str) -> dict[str, Any]:
+        """The settings of scoring one task here; a table under the task's name is for that task alone."""
+        plain = {name: value for name, value in self.settings.items() if not isinstance(value, Mapping)}
+        return plain | dict(self.settings.get(task, {}))
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from basanite.campaign.organising import plans
 from basanite.campaign.results.boards import Subject, field_of
 from basanite.campaign.results.ladder import lower_is_better
 from basanite.campaign.store.tables import Batch, BatchItem, Result, Submission, Team
+from basanite.spine import find_task
 
 
 @dataclass(frozen=True)
@@ -49,8 +50,9 @@ def moves(session: Session, batch: Batch) -> tuple[Move, ...]:
     runs = {one.submission_id: session.get_one(Submission, one.submission_id) for one in items}
     old = _values(session, {one.submission_id: one.old_key for one in items})
     new = _values(session, {one.submission_id: one.new_key or one.old_key for one in items})
-    compared = _compared(session, batch.campaign_id, list(runs.values()))
-    before, after = _ranks(runs, compared, old), _ranks(runs, compared, new)
+    plan = plans.current(session, batch.campaign_id)
+    compared = _compared(session, plan, list(runs.values()))
+    before, after = (_ranks(runs, compared, values, plan) for values in (old, new))
     found = [
         Move(
             run.id,
@@ -77,15 +79,17 @@ def _values(session: Session, keys: Mapping[str, str | None]) -> dict[str, float
     return found
 
 
-def _compared(session: Session, campaign_id: str, runs: Sequence[Submission]) -> dict[Subject, list[str]]:
+def _compared(session: Session, plan: plans.Plan, runs: Sequence[Submission]) -> dict[Subject, list[str]]:
     """The runs that are compared with each other, by board."""
-    plan = plans.current(session, campaign_id)
     places = dict.fromkeys(Subject(run.window, run.task, run.language, run.track) for run in runs)
     return {place: [run.id for run in field_of(session, plan, place).compared] for place in places}
 
 
 def _ranks(
-    runs: Mapping[str, Submission], compared: Mapping[Subject, Sequence[str]], values: Mapping[str, float | None]
+    runs: Mapping[str, Submission],
+    compared: Mapping[Subject, Sequence[str]],
+    values: Mapping[str, float | None],
+    plan: plans.Plan,
 ) -> dict[str, int]:
     """The rank of each run by its value; equal values share the better rank."""
     ranks: dict[str, int] = {}
@@ -94,7 +98,7 @@ def _ranks(
         for one in ids:
             if one in runs and (value := values.get(one)) is not None:
                 by_value[value].append(one)
-        ranks |= _in_order(by_value, reverse=not _low(place))
+        ranks |= _in_order(by_value, reverse=not _low(place, plan))
     return ranks
 
 
@@ -105,8 +109,8 @@ def _in_order(by_value: Mapping[float, Sequence[str]], *, reverse: bool) -> dict
     return ranks
 
 
-def _low(place: Subject) -> bool:
-    from basanite.spine import find_task
-
+def _low(place: Subject, plan: plans.Plan) -> bool:
+    """Whether small values of the headline of a board are the good ones."""
     task = find_task(place.task.lower())
-    return lower_is_better(task.name, task.primary)
+    chosen = plans.find_window(plan.campaign, place.window).settings_of(place.task).get("primary")
+    return lower_is_better(task.name, chosen or task.primary)

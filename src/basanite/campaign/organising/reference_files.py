@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-from basanite.campaign.jobs.material import window_settings
 from basanite.campaign.jobs.running import Given, Order, carried_out
 from basanite.campaign.model import problem_list, stages
 from basanite.campaign.model.finals import openness_table
@@ -165,7 +164,7 @@ def _order(office: Office, window: Window, place: Place, material: Material, not
     def given(digest: str | None) -> Given | None:
         return None if digest is None else Given(material.names[digest], office.sealed.path(digest), office.sealed)
 
-    settings = window_settings(window, place.task)
+    settings = window.settings_of(place.task)
     settings.pop("draws", None)
     many = {role: tuple(map(given, getattr(material, role))) for role in ("reference", "metadata")}
     single = {role: given(getattr(material, role)) for role in ("queries", "judgements", "human", "documents")}

@@ -18,11 +18,11 @@ from basanite.cli.options import (
     settings_option,
     show_report,
     task_argument,
+    with_option,
     write_reports,
 )
 from basanite.cli.progress import Progress
 from basanite.cli.scoring.held_key import HeldKeyWork
-from basanite.errors import SettingError
 from basanite.interface import system_name
 from basanite.metrics.retrieval.calibration import CALIBRATIONS
 from basanite.reports.kinds.advising import advice_report
@@ -79,7 +79,12 @@ def advise(
     check_reports(reports)
     progress = Progress()
     work = HeldKeyWork(
-        task, with_folds(parsed_settings(settings), folds), draws=draws, seed=seed, workers=workers, progress=progress
+        task,
+        with_option(parsed_settings(settings), "folds", folds),
+        draws=draws,
+        seed=seed,
+        workers=workers,
+        progress=progress,
     )
     inputs = Inputs(submission, reference, metadata=metadata)
     run = guarded(lambda: work.run(inputs), json=as_json)
@@ -88,12 +93,3 @@ def advise(
     report = advice_report(advice)
     show_report(report, json=as_json)
     write_reports(report, reports)
-
-
-def with_folds(settings: dict[str, str], folds: int | None) -> dict[str, str]:
-    """`--folds N` is `--set folds=N`, written shorter."""
-    if folds is None:
-        return settings
-    if "folds" in settings:
-        raise SettingError("folds is given twice: by --folds and by --set. Give it once.")
-    return {**settings, "folds": str(folds)}

@@ -26,6 +26,7 @@ from basanite.cli.options import (
     show_findings,
     show_report,
     task_argument,
+    with_option,
     write_reports,
 )
 from basanite.cli.progress import Progress
@@ -90,6 +91,7 @@ def compare(
     judgements: tuple[str, ...],
     human: Path | None,
     metrics: tuple[str, ...],
+    primary: str | None,
     draws: int | None,
     seed: int,
     workers: int,
@@ -107,13 +109,13 @@ def compare(
     check_usage(ctx)
     check_reports(reports, [*(split_name(text)[1] for text in (*submissions, *results, *judgements))])
     if results or task is None:
-        report = of_results(results, metrics, force=force)
+        report = of_results(results, metrics, primary, force=force)
     else:
         shared = Inputs(Path(), None, None, queries, metadata, human=human).against(references)
         with on(cluster) as executor:
             work = Work(
                 task,
-                parsed_settings(settings),
+                with_option(parsed_settings(settings), "primary", primary),
                 draws=draws,
                 seed=seed,
                 workers=workers,
@@ -164,10 +166,11 @@ def judged_systems(texts: tuple[str, ...]) -> dict[str, Path]:
     return {name: Path(path) for name, _, path in (text.partition("=") for text in texts)}
 
 
-def of_results(results: tuple[str, ...], metrics: tuple[str, ...], *, force: bool) -> Report:
+def of_results(results: tuple[str, ...], metrics: tuple[str, ...], primary: str | None, *, force: bool) -> Report:
     """Show results that were written down side by side."""
     systems = named_systems(results, "result").items()
-    return side_by_side([read_result(path, name) for name, path in systems], metrics=metrics, force=force)
+    found = [read_result(path, name) for name, path in systems]
+    return side_by_side(found, metrics=metrics, primary=primary, force=force)
 
 
 def _analysis(work: Work, inputs: Inputs, name: str, json: bool) -> Analysis:

@@ -21,6 +21,7 @@ from basanite.cli.options import (
     settings_option,
     show_report,
     task_argument,
+    with_option,
     write_reports,
 )
 from basanite.cli.progress import Progress
@@ -50,6 +51,7 @@ def score(
     judgements: Path | None,
     human: Path | None,
     metrics: tuple[str, ...],
+    primary: str | None,
     draws: int | None,
     seed: int,
     workers: int,
@@ -65,7 +67,7 @@ def score(
     with on(cluster) as executor:
         work = Work(
             task,
-            parsed_settings(settings),
+            with_option(parsed_settings(settings), "primary", primary),
             draws=draws,
             seed=seed,
             workers=workers,

@@ -52,6 +52,7 @@ def compare_object(comparison: Comparison) -> dict[str, Any]:
     data = {
         "format": COMPARISON_FORMAT,
         "task": comparison.task,
+        "primary": next(iter(comparison.analyses.values())).scores.primary,
         "systems": list(comparison.systems),
         "differences": [difference_object(difference) for difference in comparison.differences],
         "groups": {name: [list(group) for group in ranking.groups] for name, ranking in rankings.items()},

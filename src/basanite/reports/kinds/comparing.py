@@ -12,15 +12,16 @@ from basanite.reports.kinds.scoring import (
     LEVEL_COLUMNS,
     VALUE_COLUMNS,
     design_facts,
+    drawn_metrics,
     few,
     headlines,
     interval_note,
-    leading_metric,
     level_cells,
     metric_of,
     metrics_table,
     notes_section,
     records,
+    remarks,
     unit_of,
     value_cells,
 )
@@ -43,8 +44,8 @@ def comparison_report(comparison: Comparison, figures: Sequence[Figure] = ()) ->
             Section("Result", "", tuple(_result(comparison, primary))),
             Section("Pairs", _pairs_lead(comparison), tuple(_pairs(comparison, primary))),
             Section("A closer look", "", tuple(figures)),
-            Section("Breakdowns", "", tuple(_breakdowns(comparison, primary))),
-            Section("Other metrics", "", tuple(_others(comparison, primary)), detail=True),
+            Section("Breakdowns", "", tuple(_breakdowns(comparison))),
+            Section("Other metrics", "", tuple(_others(comparison, primary)), detail=not _asked(comparison)),
             Section("How this was computed", "", _how(comparison, facts), detail=True),
             notes_section(comparison.notes),
         ),
@@ -120,6 +121,10 @@ def _primary(comparison: Comparison) -> str:
     return next(iter(comparison.analyses.values())).scores.primary
 
 
+def _asked(comparison: Comparison) -> tuple[str, ...]:
+    return next(iter(comparison.analyses.values())).scores.asked
+
+
 def _on(comparison: Comparison, metric: str) -> tuple[Difference, ...]:
     return tuple(difference for difference in comparison.differences if difference.metric == metric)
 
@@ -154,6 +159,8 @@ def _sentences(comparison: Comparison) -> Iterator[str]:
         best = ranking.order[0]
         value, level = comparison.analyses[best].values[primary], comparison.analyses[best].design.level
         yield f"{best} comes first on {primary}: {with_interval(value, level)}."
+        if any("optimistic" in remark for remark in remarks(value, metric_of(comparison.analyses[best], primary))):
+            yield f"Values of {primary} are optimistic: each is chosen with the truth in hand."
         yield _groups_in_words(ranking)
     elif not any(analysis.values for analysis in comparison.analyses.values()):
         yield "There is no value of the whole, so nothing is tested: the values of the parts stand side by side."
@@ -223,14 +230,12 @@ def _moved(comparison: Comparison, primary: str) -> Iterator[Table]:
         )
 
 
-def _breakdowns(comparison: Comparison, primary: str) -> Iterator[Chart]:
+def _breakdowns(comparison: Comparison) -> Iterator[Chart]:
     """Bars side by side for every factor that all systems are broken down by."""
     shared = [set(analysis.breakdowns) for analysis in comparison.analyses.values()]
     first = next(iter(comparison.analyses.values()))
     for factor in (factor for factor in first.breakdowns if all(factor in names for names in shared)):
-        name = leading_metric(first.breakdowns[factor], primary)
-        if name is not None:
-            yield _bars(comparison, factor, name)
+        yield from (_bars(comparison, factor, name) for name in drawn_metrics(first, factor))
 
 
 def _bars(comparison: Comparison, factor: str, name: str) -> Chart:
@@ -261,10 +266,24 @@ def _entry_cells(analysis: Analysis, name: str, level: str, factor: str) -> tupl
 
 
 def _others(comparison: Comparison, primary: str) -> Iterator[Figure]:
-    for name, ranking in comparison.rankings.items():
+    for name in dict.fromkeys(difference.metric for difference in comparison.differences):
         if name != primary:
-            yield ranking_table(comparison, ranking)
-            yield from (differences_table(comparison, name) for _ in _on(comparison, name)[:1])
+            yield from (ranking_table(comparison, ranking) for ranking in [comparison.rankings.get(name)] if ranking)
+            yield differences_table(comparison, name)
+    yield from _untested(comparison, primary)
+
+
+def _untested(comparison: Comparison, primary: str) -> Iterator[Table]:
+    """Values that were asked for and could not be tested, side by side."""
+    tested = {primary, *(difference.metric for difference in comparison.differences)}
+    rows = tuple(
+        (name, system, *_cells(comparison, system, name))
+        for name in _asked(comparison)
+        for system, analysis in comparison.analyses.items()
+        if name not in tested and name in analysis.values
+    )
+    if rows:
+        yield tidy(Table("Values that are not tested", ("Metric", "System", *VALUE_COLUMNS), rows))
 
 
 def _how(comparison: Comparison, facts: Facts) -> tuple[Figure, ...]:

@@ -10,7 +10,7 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -192,9 +192,14 @@ def check_alike(results: Sequence[Result], *, force: bool) -> list[str]:
     return told
 
 
-def side_by_side(results: Sequence[Result], *, metrics: Sequence[str] = (), force: bool = False) -> Report:
+def side_by_side(
+    results: Sequence[Result], *, metrics: Sequence[str] = (), primary: str | None = None, force: bool = False
+) -> Report:
     """The report on several results: their values with intervals, and the differences of every pair."""
     told = check_alike(results, force=force)
+    if primary is not None:
+        _chosen(results, [primary])
+        results = [replace(result, primary=primary) for result in results]
     names = _chosen(results, metrics)
     differences = [_difference(name, first, second) for name in names for first, second in combinations(results, 2)]
     notes = (NO_TEST, *([UNLIKE, *told] if told else []))
@@ -238,6 +243,7 @@ def _data(
     data = {
         "format": COMPARISON_FORMAT,
         "task": results[0].task,
+        "primary": results[0].primary,
         "systems": [result.system for result in results],
         "differences": [difference_object(difference) for difference in differences],
         "groups": {},

@@ -127,10 +127,12 @@ def few(value: Value) -> bool:
     return value.units < FEW_UNITS or value.low is None
 
 
-def leading_metric(levels: Mapping[str, Mapping[str, Value]], primary: str) -> str | None:
-    """The metric a breakdown is drawn by: the primary one, else the first there is."""
-    names = [name for values in levels.values() for name in values]
-    return primary if primary in names else next(iter(names), None)
+def drawn_metrics(analysis: Analysis, factor: str) -> list[str]:
+    """The metrics a breakdown is drawn by: the primary one, or those asked for that only parts have, or the first."""
+    names = list(dict.fromkeys(name for values in analysis.breakdowns[factor].values() for name in values))
+    primary = [name for name in names if name == analysis.scores.primary]
+    asked = [name for name in names if name in analysis.scores.asked and name not in analysis.values]
+    return list(dict.fromkeys([*primary, *asked])) or names[:1]
 
 
 def analysis_facts(analysis: Analysis) -> Facts:
@@ -247,11 +249,10 @@ def _breakdown_lead(design: Design) -> str:
 
 
 def _breakdowns(analysis: Analysis) -> Iterator[Figure]:
-    for factor, levels in analysis.breakdowns.items():
-        name = leading_metric(levels, analysis.scores.primary)
-        if name is not None:
-            yield _bars(analysis, factor, name)
-            yield from _other_metrics(analysis, factor, name)
+    for factor in analysis.breakdowns:
+        drawn = drawn_metrics(analysis, factor)
+        yield from (_bars(analysis, factor, name) for name in drawn)
+        yield from _other_metrics(analysis, factor, drawn)
 
 
 def _bars(analysis: Analysis, factor: str, name: str) -> Chart:
@@ -272,12 +273,12 @@ def _bars(analysis: Analysis, factor: str, name: str) -> Chart:
     )
 
 
-def _other_metrics(analysis: Analysis, factor: str, name: str) -> Iterator[Table]:
+def _other_metrics(analysis: Analysis, factor: str, drawn: Sequence[str]) -> Iterator[Table]:
     rows = tuple(
         (level, other, *value_cells(value, metric_of(analysis, other)))
         for level, values in analysis.breakdowns[factor].items()
         for other, value in values.items()
-        if other != name
+        if other not in drawn
     )
     if rows:
         yield tidy(Table(f"Other metrics by {factor}", (factor, "Metric", *VALUE_COLUMNS), rows, detail=True))

@@ -9,6 +9,7 @@ from itertools import combinations
 from basanite import registry
 from basanite.campaign.model import stages
 from basanite.campaign.model.file.entries import FAR, CampaignEntries
+from basanite.campaign.model.file.headline_checks import check_headlines
 from basanite.campaign.model.file.quota_checks import check_quota
 from basanite.campaign.model.plan import Campaign, Window
 from basanite.formats.packs.archive_names import TASKS
@@ -95,6 +96,7 @@ def _check_window(campaign: Campaign, window: Window, entry: CampaignEntries) ->
     codes = [code for release in campaign.domains for code in release.codes]
     _check_known(entry, "domains", window.domains, codes, "M75")
     _check_tasks(window, entry)
+    check_headlines(window, entry)
     check_quota(window, entry)
     _check_times(window, entry)
     _check_feedback(campaign, window, entry)

@@ -23,7 +23,7 @@ PACK_KEYS: Final = ("id", "family", "released", "language", "title", "sealed", "
 WINDOW_KEYS: Final = (
     "id", "title", "event", "opens", "closes", "tasks", "dataset", "quota", "feedback", "kind", "languages",
     "querysets", "domains", "tracks", "conditions", "shows", "half_width", "naming", "transfer_grace", "late_grace",
-    "results_at", "certification", "ladder", "settings", "forced",
+    "results_at", "certification", "ladder", "settings", "forced", "primary",
 )  # fmt: skip
 MILESTONE_KEYS: Final = ("id", "title", "at", "ends", "owner", "deliverable")
 AGREEMENT_KEYS: Final = ("id", "title", "version", "text", "counter_signed", "expires", "deletion_by")
@@ -94,11 +94,27 @@ def window(entry: CampaignEntries) -> Window:
         results_at=entry.instants("results_at"),
         ladder=_ladder(entry),
         half_width=entry.number("half_width", 0.05, 0, 1000) or 0.05,
-        settings=dict(entry.table("settings", needed=False).values),
+        settings=_settings(entry),
         forced=entry.text("forced", ""),
         event=entry.text("event", ""),
         **{key: entry.texts(key) for key in ("languages", "querysets", "domains", "tracks", "conditions", "shows")},
     )
+
+
+def _settings(entry: CampaignEntries) -> dict[str, Any]:
+    """Settings of scoring; `primary` is one of them: a metric for all tasks of the row, or one for each by name."""
+    settings, primary = dict(entry.table("settings", needed=False).values), entry.values.get("primary")
+    if primary is None:
+        return settings
+    if "primary" in settings:
+        entry.add(f"{entry.place} names its primary metric twice", "take it out of `settings`", key="settings")
+    if not isinstance(primary, Mapping):
+        return {**settings, "primary": entry.text("primary")}
+    table = entry.table("primary")
+    for task in table.values:
+        own = settings.get(task, {})
+        settings[task] = {**(own if isinstance(own, Mapping) else {}), "primary": table.text(task)}
+    return settings
 
 
 def _needed(entry: CampaignEntries, key: str, example: str) -> tuple[str, ...]:

@@ -65,12 +65,16 @@ def headline_names(result: Mapping[str, Any], cut: Cut) -> tuple[str, ...]:
 
 
 def _usual_names(task: str, primary: str, cut: Cut) -> tuple[str, ...]:
-    """Three values of a task; of an end-to-end run also those of its decisions, which stand alone before (M16)."""
-    if task != "e2e":
-        return THREE.get(task, (primary,))
-    if not cut.e2e:
-        return THREE["clir"]
-    return THREE["e2e"] if cut.level == "limited" else (*THREE["e2e"], *THREE["clir"])
+    """Three values of a task; of an end-to-end run also those of its decisions, which stand alone before (M16).
+
+    A primary one that was chosen and is none of them stands before them (S-27).
+    """
+    usual = THREE.get(task, ())
+    if task == "e2e" and not cut.e2e:
+        usual = THREE["clir"]
+    elif task == "e2e" and cut.level != "limited":
+        usual = (*THREE["e2e"], *THREE["clir"])
+    return usual if primary in (*usual, *THREE.get(task, ())) else (primary, *usual)
 
 
 def _allowed(name: str, cut: Cut) -> bool:
