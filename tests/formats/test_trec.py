@@ -91,7 +91,7 @@ def test_the_threshold_is_compared_with_the_score_as_written(run):
 
 
 def test_scores_outside_the_range_are_named_with_their_cure(run):
-    path, findings = run("q1 Q0 d1 1 12.5 x\nq1 Q0 d2 2 -3 x\nq1 Q0 d3 3 4.75 x\n"), Findings()
+    path, findings = run("q1 Q0 d1 1 12.5 x\nq1 Q0 d2 3 -3 x\nq1 Q0 d3 2 4.75 x\n"), Findings()
     assert list(trec.run_to_answers(path, DOCUMENTS, findings, HALF)) == []
     assert "--scale minmax" in findings.problems[0].fix
     (file,) = trec.run_to_answers(path, DOCUMENTS, Findings(), HALF, scale="minmax")

@@ -172,6 +172,9 @@ def test_one_image_is_scored_with_a_remark_that_cider_d_is_0(tmp_path):
     assert result.values["cider_d"].value == 0
     assert result.values["bleu2"].value == 1
     assert any("one image" in flag for flag in result.values["cider_d"].flags)
+    assert any("cider_d is part of it: one image" in flag for flag in result.values["fusion"].flags)
+    without = basanite.score("captions", reference=reference, submission=submission, draws=100, fusion="bleu1,bleu2")
+    assert not any("one image" in flag for flag in without.values["fusion"].flags)
 
 
 def test_columns_of_the_reference_break_the_values_down(files):

@@ -195,3 +195,17 @@ def test_values_of_single_classes_are_not_broken_down_by_ambiguity_once_more(tmp
     assert "f1_macro" in named
     assert not named & {"f1", "precision", "recall"}
     assert {"f1", "precision", "recall"} <= set(result.breakdowns["class"]["first"])
+
+
+def test_unknown_classes_that_count_as_one_are_named_beside_the_means_over_classes(files):
+    truth, answers = ["a", "b"] * 10, ["a", "b"] * 8 + ["x", "y", "z", "b"]
+    result = basanite.score("classification", **files(truth, answers), draws=50)
+    words = "3 classes that the reference does not have (x, y, z) count as one class"
+    assert words in result.values["f1_macro"].flags
+    assert words in result.values["precision_macro"].flags
+    for name in ("recall_macro", "f1_micro", "f1_weighted", "accuracy"):  # no such class is in these
+        assert words not in result.values[name].flags
+    merged = ["x" if label in "xyz" else label for label in answers]
+    assert result.values["f1_macro"].value == pytest.approx(peer.f1_score(truth, merged, average="macro"))
+    single = basanite.score("classification", **files(truth, merged), draws=50)
+    assert not any("count as one" in flag for flag in single.values["f1_macro"].flags)

@@ -252,3 +252,53 @@ def test_a_comparison_says_what_moves_together_in_a_draw():
         files = dict.fromkeys(("one", "other"), EXAMPLES / task / SUBMISSIONS[task])
         found = basanite.compare(task, reference=EXAMPLES / task / TRUTH[task], submissions=files, draws=50)
         assert any(said in note for note in found.notes)
+
+
+def run_of(folder, run, qrels="q1 0 a 1\nq2 0 a 1\n"):
+    (folder / "alpha.run").write_text(run)
+    (folder / "qrels.txt").write_text(qrels)
+    return basanite.validate("ranking", reference=folder / "qrels.txt", submission=folder / "alpha.run")
+
+
+def test_a_run_with_two_tags_is_warned_of_once_with_the_line_of_the_second(tmp_path):
+    found = run_of(tmp_path, "q1 Q0 a 1 2 one\nq1 Q0 b 2 1 one\nq2 Q0 a 1 2 two\nq2 Q0 b 2 1 two\n")
+    assert found.valid
+    assert [(each.rule, each.line, each.found) for each in found] == [("T-13", 3, "two")]
+    assert "2 tags in one run: one, two" in found.problems[0].message
+
+
+def test_ranks_that_contradict_scores_are_warned_of_once_and_scores_count(tmp_path):
+    run = "q1 Q0 a 2 0.9 x\nq1 Q0 b 1 0.1 x\nq2 Q0 a 1 0.5 x\nq2 Q0 b 2 0.5 x\n"
+    found = run_of(tmp_path, run)
+    assert found.valid
+    (problem,) = found
+    assert (problem.rule, problem.found) == ("T-13", "q1")
+    assert "ranks contradict scores in 1 of 2 queries; scores count" in problem.message
+    result = score("ranking", tmp_path)
+    assert result.values["rr"].value == 0.75  # a leads by its score in q1; the tie of q2 goes to b, as in trec_eval
+    assert any(warning.rule == "T-13" for warning in result.scores.warnings)
+
+
+@pytest.mark.parametrize("ranks", [("0", "0"), ("1", "1"), ("-", "x"), ("2", "1")])
+def test_ranks_that_say_nothing_or_agree_are_no_contradiction(ranks, tmp_path):
+    run = f"q1 Q0 a {ranks[0]} 0.1 x\nq1 Q0 b {ranks[1]} 0.9 x\nq2 Q0 a 1 1 x\n"
+    assert list(run_of(tmp_path, run)) == []
+
+
+def test_queries_without_judgements_are_told_once_where_they_are_most(tmp_path):
+    run = "".join(f"q{number} Q0 a 1 1 x\n" for number in range(1, 40))
+    found = run_of(tmp_path, run)
+    assert [each.message for each in found] == ["37 of 39 queries, such as 'q10', without judgements: passed over"]
+    few = run_of(tmp_path, "q1 Q0 a 1 1 x\nq9 Q0 a 1 1 x\n")
+    assert [each.found for each in few] == ["q2", "q9"]
+
+
+@pytest.mark.parametrize("task", ["labels", "ratings"])
+def test_a_table_of_classes_is_told_once_and_sent_to_its_task(task, tmp_path):
+    table = "id,label\n" + "".join(f"{number},{number % 10 + 6}\n" for number in range(300))
+    (tmp_path / "reference.csv").write_text(table)
+    found = basanite.validate(task, reference=tmp_path / "reference.csv", submission=tmp_path / "reference.csv")
+    told = [each for each in found if each.where == "reference"]
+    assert len(told) == 1
+    assert "label: 300 of 300 cells are" in told[0].message
+    assert "`classification`" in told[0].fix

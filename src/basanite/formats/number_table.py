@@ -18,10 +18,13 @@ from numpy.typing import NDArray
 
 from basanite.formats.items import Items, lacks_columns, take_items
 from basanite.formats.records import ABSENT, Place, Records, read_records
-from basanite.problems import Findings
+from basanite.problems import Findings, Problem
 
 Reals = NDArray[np.float64]
 ID = "id"
+FEW = 10
+"""Up to so many wrong cells of a column are named one by one, even if they are most of it."""
+OTHER_TASK = "a table with one class for each item is for the task `classification`"
 NO_FINITE = re.compile(r"[+-]?(nan|inf|infinity|[0-9]{309,}|[0-9.]+e[+]?[0-9]{3,})")
 
 
@@ -67,10 +70,12 @@ def read_numbers(
     if len(records) and lacks_columns(records, (ID, *names), place, findings):
         return None
     if not names:
-        findings.add(place.problem(records.file, 1, "no column holds numbers", "add one column a class or rating"))
+        findings.add(
+            place.problem(records.file, 1, "no column holds numbers", f"add one column a class or rating; {OTHER_TASK}")
+        )
         return None
     table = np.column_stack([numbers(records.columns[name]) for name in names])
-    findings.extend(_faults(records, names, table, wanted, place))
+    _add_faults(findings, records, names, ~wanted.test(table), wanted, place)
     items = take_items(records, lambda fields: None, place, findings, used=names)
     return _with_cells(items, records, names, table)
 
@@ -104,12 +109,25 @@ def _only_words(cells: Sequence[Any]) -> bool:
     return bool(cells) and all(NO_FINITE.fullmatch(str(cell).strip().lower()) for cell in cells)
 
 
-def _faults(records: Records, names: Sequence[str], table: Reals, wanted: Wanted, place: Place) -> Iterator[Any]:
-    """A problem for every cell that is not as it should be, line by line."""
-    for row, at in np.argwhere(~wanted.test(table)):
-        found = records.columns[names[at]][row]
-        shown = "" if found is None else found
-        yield place.problem(records.file, records.lines[row], f"{names[at]}: {wanted.message}", wanted.fix, shown)
+def _add_faults(
+    findings: Findings, records: Records, names: Sequence[str], wrong: NDArray[np.bool_], wanted: Wanted, place: Place
+) -> None:
+    """A problem for every wrong cell; a column in which most are wrong is told once, and counted (D-7)."""
+    sizes = wrong.sum(axis=0)
+    whole = sizes > max(len(wrong) / 2, FEW)
+    for at in np.flatnonzero(whole).tolist():
+        message = f"{names[at]}: {sizes[at]} of {len(wrong)} cells are {wanted.message}"
+        findings.add(
+            _fault(records, names[at], int(np.argmax(wrong[:, at])), message, f"{wanted.fix}; {OTHER_TASK}", place)
+        )
+        findings.count(place.rule, int(sizes[at]) - 1)
+    for row, at in np.argwhere(wrong & ~whole):
+        findings.add(_fault(records, names[at], row, f"{names[at]}: {wanted.message}", wanted.fix, place))
+
+
+def _fault(records: Records, name: str, row: int, message: str, fix: str, place: Place) -> Problem:
+    found = records.columns[name][row]
+    return place.problem(records.file, records.lines[row], message, fix, "" if found is None else found)
 
 
 def _with_cells(items: Items, records: Records, names: tuple[str, ...], table: Reals) -> Items:

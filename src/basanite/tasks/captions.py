@@ -44,6 +44,8 @@ VARIANTS = {
     "not the full COCO METEOR",
 }
 
+ONE_IMAGE = "one image: every n-gram weighs 0, so the score is 0"
+
 
 def read_reference(paths: Sequence[Path], settings: Settings, findings: Findings) -> Items | None:
     """COCO annotations, or JSON lines with `references`."""
@@ -74,20 +76,24 @@ def count(pairs: Pairs, settings: Settings) -> Counted:
     references = [[words(text) for text in others] for others in pairs.references]
     block = Captions(pairs.units, [words(text) for text in pairs.answers], references)
     table = pairs.table(COLUMNS, counts(block, synsets=synsets_of(settings["wordnet"])))
-    metrics = tuple(metric.bind(fusion=fusion_weights(settings["fusion"])) for metric in METRICS)
+    fusion = fusion_weights(settings["fusion"])
+    metrics = tuple(metric.bind(fusion=fusion) for metric in METRICS)
     return Counted(
         metrics,
         dict.fromkeys((metric.name for metric in metrics), table),
-        notes=(FIXED, VARIANTS[bool(settings["wordnet"])], f"fusion = {formula(fusion_weights(settings['fusion']))}"),
-        flags=_flags(block),
+        notes=(FIXED, VARIANTS[bool(settings["wordnet"])], f"fusion = {formula(fusion)}"),
+        flags=_flags(block, fusion),
         signatures=signatures(settings, references),
     )
 
 
-def _flags(block: Captions) -> dict[str, tuple[str, ...]]:
-    """What must stand beside CIDEr-D: with one image every weight is 0."""
-    single = len(block.units) == 1
-    return {CIDER_D.name: ("one image: every n-gram weighs 0, so the score is 0",)} if single else {}
+def _flags(block: Captions, fusion: Weights) -> dict[str, tuple[str, ...]]:
+    """What must stand beside CIDEr-D, and a fusion that holds it: with one image every weight is 0."""
+    if len(block.units) > 1:
+        return {}
+    fused = any(name == CIDER_D.name and weight for name, weight in fusion)
+    part = {FUSION.name: (f"{CIDER_D.name} is part of it: {ONE_IMAGE}",)} if fused else {}
+    return {CIDER_D.name: (ONE_IMAGE,), **part}
 
 
 class CaptionsRun(ItemRun):

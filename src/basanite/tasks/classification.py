@@ -111,11 +111,15 @@ def count(pairs: Pairs, settings: Settings) -> Counted:
     tables = {metric.name: whole if metric.overall else single for metric in metrics}
     totals = whole.rows.sum(axis=0)[len(WHOLE) :].reshape(-1, len(CLASS_COLUMNS))
     flags = _flags(classes, totals, settings)
+    merged = _merged(pairs, settings)
     return Counted(
         metrics,
         tables,
         notes=tuple(_notes(classes, totals, settings)),
-        flags={metric.name: flags[_kind(metric.name)] for metric in metrics if _kind(metric.name) in flags},
+        flags={
+            metric.name: (*flags.get(_kind(metric.name), ()), *(merged if _over_unknown(metric.name, settings) else ()))
+            for metric in metrics
+        },
         signatures={metric.name: _signature(metric, settings) for metric in metrics},
     )
 
@@ -184,6 +188,20 @@ def _flags(classes: Sequence[str], totals: Any, settings: Settings) -> dict[str,
             words = (f"{len(missing)} of {occurring} classes without {value}: {how}",)
             found |= {f"{value}_macro": words, f"{value}_weighted": words}
     return found
+
+
+def _over_unknown(name: str, settings: Settings) -> bool:
+    """Whether a mean counts a class that no item has: its recall is undefined, and left out unless a setting says."""
+    return name.endswith("_macro") and not (name.startswith("recall") and settings["undefined"] == "nan")
+
+
+def _merged(pairs: Pairs, settings: Settings) -> tuple[str, ...]:
+    """What must stand beside a mean over classes if several of the answers are unknown: they are one class in it."""
+    unknown = sorted(set(pairs.answers) - set(pairs.references))
+    if settings["classes"] or len(unknown) < 2:
+        return ()
+    named = ", ".join(unknown[:NAMED]) + (f" and {len(unknown) - NAMED} more" if len(unknown) > NAMED else "")
+    return (f"{len(unknown)} classes that the reference does not have ({named}) count as one class",)
 
 
 def _notes(classes: Sequence[str], totals: Any, settings: Settings) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
 from functools import partial
@@ -15,7 +15,7 @@ from basanite.formats.items import Items
 from basanite.formats.records import Place
 from basanite.formats.retrieval.trec import Reader, ranked, read_qrels, read_run
 from basanite.metrics.retrieval.ranking import COLUMNS, MAP, METRICS, VOORHEES, ranked_queries, rows
-from basanite.problems import Findings, Where
+from basanite.problems import Findings, Problem, Where
 from basanite.tasks import Inputs, Setting, Task
 from basanite.tasks.items import Counted, ItemRun, ItemSpec, Pairs, Settings, opener
 from basanite.tasks.setting_kinds import one_of, whole_number
@@ -23,6 +23,9 @@ from basanite.tasks.setting_kinds import one_of, whole_number
 RULE = "T-11"
 QUERY = "query"
 SUBMISSION = Place("submission", RULE)
+MISSING, UNJUDGED = "not in the run: scored as 0", "without judgements: passed over"
+NAMED = 5
+"""So many odd queries are named one by one in any case."""
 FIXED = "intervals are over queries; documents and judgements are held fixed"
 
 
@@ -69,16 +72,20 @@ class RankingRun(ItemRun):
             fix = "send a run for the queries of this data set, with names as it has them"
             findings.add(SUBMISSION.problem(self.inputs.submission.name, None, message, fix, min(given)))
             return
-        for query in self.reference.ids:
-            if query not in given:
-                self._warn(findings, f"query {query!r} is not in the run and counts 0", "rank documents for it", query)
-        for query in self.answers.ids:
-            if query not in judged:
-                self._warn(findings, f"query {query!r} has no judgements and is passed over", "leave it out", query)
+        findings.extend(self._odd(sorted(judged - given), len(judged), MISSING, "rank documents for it"))
+        findings.extend(self._odd(sorted(given - judged), len(given), UNJUDGED, "leave it out"))
 
-    def _warn(self, findings: Findings, message: str, fix: str, query: str) -> None:
+    def _odd(self, queries: Sequence[str], of: int, what: str, fix: str) -> Iterator[Problem]:
+        """A warning for each query, or one for all where they are most: then they have one cause (D-7)."""
         file = self.inputs.submission.name
-        findings.add(SUBMISSION.problem(file, None, message, fix, query, severity="warn"))
+        if len(queries) > max(NAMED, of / 2):
+            message = f"{len(queries)} of {of} queries, such as {queries[0]!r}, {what}"
+            yield SUBMISSION.problem(
+                file, None, message, "see whether it is the right data set", queries[0], severity="warn"
+            )
+            return
+        for query in queries:
+            yield SUBMISSION.problem(file, None, f"query {query!r} {what}", fix, query, severity="warn")
 
     def pairs(self) -> Pairs:
         """Grades and scores of every judged query."""

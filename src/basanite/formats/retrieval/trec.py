@@ -10,6 +10,7 @@ from __future__ import annotations
 import gzip
 import math
 import re
+import sys
 import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -51,6 +52,8 @@ MOST_UNPACKED, FREE_UNPACKED, MOST_RATIO = 2**32, 2**26, 200
 """How much a compressed file may unpack to: in all, and beyond so many bytes in proportion to its size."""
 UNMISTAKABLE = (COCO, JSON_LINES, JSON, WMT, RUN, QRELS, TREC_EVAL)
 """Kinds of text that are told by more than their number of fields."""
+NAMED = 5
+"""How many tags a message names."""
 FEW = 10
 """Where fewer than one line in so many has the right number of fields, the file is of another kind."""
 UNSAFE = re.compile(r"[/\\:\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]|^\.")
@@ -245,13 +248,57 @@ def _is_gzip(path: Path) -> bool:
 def read_run(reader: Reader) -> Scored:
     """The score of each document of each query of a run; malformed lines are left out and noted."""
     run: Scored = {}
-    for number, (query, _, document, _, score, _) in reader.lines(RUN_SHAPE):
+    ranks: dict[str, list[str]] = {}
+    tags: dict[str, int] = {}
+    for number, (query, _, document, rank, score, tag) in reader.lines(RUN_SHAPE):
         if NUMBER.fullmatch(score) is None or not math.isfinite(float(score)):
             reader.reject(number, 5, "a score that is not a finite number", "write a number such as 12.5", score)
         elif reader.known(number, query, document):
             run.setdefault(query, {})[document] = float(score)
+            ranks.setdefault(query, []).append(sys.intern(rank))
+            tags.setdefault(tag, number)
     expect_lines(reader, run, RUN_SHAPE)
+    reader.findings.extend(_oddities(reader, run, ranks, tags))
     return run
+
+
+def _oddities(
+    reader: Reader, run: Scored, ranks: Mapping[str, Sequence[str]], tags: Mapping[str, int]
+) -> Iterator[Problem]:
+    """Warnings of two runs in one file, and of scores that are not what the run was ranked by (T-13)."""
+
+    def warning(line: int | None, place: int, message: str, fix: str, found: str) -> Problem:
+        name = reader.path.name
+        return Problem(
+            "T-13", name, line, place, message, fix, shortened(found), severity="warn", where=reader.where, kind=fix
+        )
+
+    if len(tags) > 1:
+        second = list(tags)[1]
+        message = f"{len(tags)} tags in one run: {', '.join(list(tags)[:NAMED])}; all lines are taken as one run"
+        yield warning(tags[second], 6, message, "score each run by itself, or write one tag", second)
+    against = [query for query in run if contradicts(ranks[query], list(run[query].values()))]
+    if against:
+        message = f"ranks contradict scores in {len(against)} of {len(run)} queries; scores count, as in trec_eval"
+        yield warning(None, 4, message, "write higher scores for better ranks", against[0])
+
+
+def contradicts(ranks: Sequence[str], scores: Sequence[float]) -> bool:
+    """Whether a document has a better rank and a lower score than another; ranks that are no numbers say nothing.
+
+    >>> contradicts(["1", "2", "2"], [0.9, 0.4, 0.5]), contradicts(["1", "2"], [0.1, 0.2])
+    (False, True)
+    """
+    if not all(GRADE.fullmatch(rank) for rank in ranks):
+        return False
+    least, pending, last = math.inf, math.inf, None
+    for rank, score in sorted(zip(map(int, ranks), scores, strict=True)):
+        if rank != last:
+            least, last = min(least, pending), rank
+        if score > least:
+            return True
+        pending = min(pending, score)
+    return False
 
 
 def read_qrels(reader: Reader) -> Graded:
