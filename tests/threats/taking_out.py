@@ -14,6 +14,8 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 SOURCE = ROOT / "src" / "basanite"
 SECONDS = 280
+THREATS = [f"X-{number}" for number in (*range(1, 21), 29)]
+"""Those of the threat model in the documentation; each has a defence."""
 
 
 @dataclass(frozen=True)

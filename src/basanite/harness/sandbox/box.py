@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 MIB: Final = 2**20
+INODES: Final = 20_000
+"""Files that a program may leave."""
 Mode = Literal["root", "user"]
 """How the box is closed: by root, who drops all power and takes an unused user number, or by a user namespace."""
 Cause = Literal["", "time", "memory", "processes", "log", "start"]
@@ -19,7 +21,7 @@ class Limits:
 
     seconds: float = 600.0
     memory: int = 4096 * MIB
-    """Bytes of all its processes together."""
+    """Bytes of all its processes together; what it writes lies in memory, and counts."""
     output: int = 1024 * MIB
     """Bytes that it may write in all: results, state and temporary files."""
     log: int = MIB
@@ -67,7 +69,7 @@ class Ended:
     stderr: bytes = b""
     seconds: float = 0.0
     peak: int = 0
-    """The most memory, in bytes, that its processes were seen to use."""
+    """The most memory in bytes: of one process as the kernel saw it, or of all together as seen from time to time."""
     refused: tuple[str, ...] = ()
     """What it left that was not taken over: links, devices, too many files."""
     fault: str = ""

@@ -1,4 +1,8 @@
-"""Taking over what a program wrote: regular files only, never through a link, and never more than its room."""
+"""Taking over what a program wrote: by descriptors, regular files only, and never more than its room.
+
+A folder is named by a descriptor that was opened before the program started, and everything below it is opened from
+there without following a link: whatever the program renames or puts in a folder's place, no other place is read.
+"""
 
 from __future__ import annotations
 
@@ -20,14 +24,19 @@ class Room:
     files: int
 
 
-def collect(source: Path, target: Path, room: Room) -> list[str]:
-    """Copy the regular files of a folder; gives a line for everything that was not taken.
+def open_folder(place: Path) -> int:
+    """A descriptor of a folder, to be asked for before the program starts; a link in its place is refused."""
+    return os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+
+
+def collect(source: int, target: Path, room: Room) -> list[str]:
+    """Copy the regular files of an open folder; gives a line for everything that was not taken.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as name:
     ...     (Path(name) / "a").mkdir()
     ...     (Path(name) / "a" / "link").symlink_to("/etc/passwd")
-    ...     collect(Path(name) / "a", Path(name) / "b", Room(10, 10))
+    ...     collect(open_folder(Path(name) / "a"), Path(name) / "b", Room(10, 10))
     ['link: no regular file']
     """
     refused: list[str] = []
@@ -35,26 +44,46 @@ def collect(source: Path, target: Path, room: Room) -> list[str]:
     return refused
 
 
-def _folder(source: Path, target: Path, name: str, room: Room, refused: list[str]) -> None:
+def _folder(source: int, target: Path, name: str, room: Room, refused: list[str]) -> None:
     target.mkdir(exist_ok=True)
-    for entry in sorted(os.scandir(source), key=lambda entry: entry.name):
-        inside = f"{name}{entry.name}"
-        if entry.is_dir(follow_symlinks=False) and inside.count("/") < DEEPEST:
-            _folder(Path(entry.path), target / entry.name, f"{inside}/", room, refused)
-        elif not entry.is_file(follow_symlinks=False):
-            refused.append(f"{inside}: no regular file")
-        elif room.files <= 0 or not _copied(entry.path, target / entry.name, room):
-            refused.append(f"{inside}: too much was written")
+    with os.scandir(source) as found:
+        names = sorted(entry.name for entry in found)
+    for entry in names:
+        inside = f"{name}{entry}"
+        opened = _open(entry, source)
+        try:
+            if opened is not None and _is_folder(opened) and inside.count("/") < DEEPEST:
+                _folder(opened, target / entry, f"{inside}/", room, refused)
+            elif opened is None or not stat.S_ISREG(os.fstat(opened).st_mode):
+                refused.append(f"{inside}: no regular file")
+            elif not _copied(opened, target / entry, room):
+                refused.append(f"{inside}: too much was written")
+        finally:
+            if opened is not None:
+                os.close(opened)
 
 
-def _copied(source: str, target: Path, room: Room) -> bool:
+def _open(name: str, folder: int) -> int | None:
+    """A descriptor of what stands in a folder under a name; None for a link, a socket, or what is gone by now."""
+    try:
+        return os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
+    except OSError:
+        return None
+
+
+def _is_folder(opened: int) -> bool:
+    return stat.S_ISDIR(os.fstat(opened).st_mode)
+
+
+def _copied(opened: int, target: Path, room: Room) -> bool:
     """Copy one file as far as there is room; one that does not fit is not left behind in part."""
+    left = os.fstat(opened).st_size
     room.files -= 1
-    with open(os.open(source, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as reading:
-        if not stat.S_ISREG(os.fstat(reading.fileno()).st_mode) or os.fstat(reading.fileno()).st_size > room.bytes:
-            return False
-        with target.open("xb") as writing:
-            while piece := reading.read(PIECE):
-                room.bytes -= len(piece)
-                writing.write(piece)
+    if room.files < 0 or left > room.bytes:
+        return False
+    room.bytes -= left
+    with target.open("xb") as writing:
+        while piece := os.read(opened, min(PIECE, left)):
+            left -= len(piece)
+            writing.write(piece)
     return True

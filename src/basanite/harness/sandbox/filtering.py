@@ -1,4 +1,5 @@
-"""A filter of system calls (seccomp): no socket but local ones, no new namespaces, no looking into other processes.
+"""A filter of system calls (seccomp): no socket but local ones, no new namespaces, no looking into other processes,
+no memory outside processes and files.
 
 A network namespace stops Internet addresses but not every kind of socket that a virtual machine offers, so `socket` is
 allowed for AF_UNIX alone; io_uring, which could open sockets past the filter, is refused as a whole.
@@ -26,6 +27,8 @@ class Machine(NamedTuple):
     """socketpair needs no filter; these are ptrace, process_vm_readv/writev, mount, umount2, pivot_root, chroot,
     unshare, setns, bpf, perf_event_open, userfaultfd, add_key, request_key, keyctl, kexec_load, init_module,
     finit_module, delete_module, open_by_handle_at."""
+    hoards: tuple[int, ...]
+    """memfd_create, shmget and msgget: memory that belongs to no process, so that no count of processes shows it."""
 
 
 MACHINES: Final = {
@@ -34,16 +37,19 @@ MACHINES: Final = {
         41,
         56,
         (101, 310, 311, 165, 166, 155, 161, 272, 308, 321, 298, 323, 248, 249, 250, 246, 175, 313, 176, 304),
+        (319, 29, 68),
     ),
     "aarch64": Machine(
         0xC00000B7,
         198,
         220,
         (117, 270, 271, 40, 39, 41, 51, 97, 268, 280, 241, 282, 217, 218, 219, 104, 105, 273, 106, 265),
+        (279, 194, 186),
     ),
 }
-UNKNOWN_CALL: Final = (425, 426, 427, 435)
-"""io_uring_setup, _enter, _register and clone3, whose flags cannot be looked at: programs then use older calls."""
+UNKNOWN_CALL: Final = (425, 426, 427, 435, 447)
+"""io_uring_setup, _enter, _register, clone3, whose flags cannot be looked at, and memfd_secret, which has the same
+number everywhere: programs then use older calls."""
 OTHER_ABI: Final = 0x4000_0000
 AF_UNIX: Final = 1
 FILTER: Final = 2
@@ -76,7 +82,7 @@ def _lines(machine: Machine) -> Iterator[tuple[int, int, int, int]]:
     yield from ((LOAD, 0, 0, NUMBER), (AT_LEAST, 0, 1, OTHER_ABI), (RETURN, 0, 0, KILL))
     for number in machine.refused:
         yield from ((EQUAL, 0, 1, number), (RETURN, 0, 0, REFUSE | errno.EPERM))
-    for number in UNKNOWN_CALL:
+    for number in (*UNKNOWN_CALL, *machine.hoards):
         yield from ((EQUAL, 0, 1, number), (RETURN, 0, 0, REFUSE | errno.ENOSYS))
     yield from ((EQUAL, 0, 4, machine.socket), (LOAD, 0, 0, FIRST_ARGUMENT), (EQUAL, 1, 0, AF_UNIX))
     yield from ((RETURN, 0, 0, REFUSE | errno.EACCES), (RETURN, 0, 0, ALLOW))

@@ -15,12 +15,13 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
 from basanite.harness.sandbox import collecting, filtering, syscalls
+from basanite.harness.sandbox.box import INODES
 
 SYSTEM: Final = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store")
 SETTINGS: Final = ("/etc/alternatives", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/localtime")
@@ -28,8 +29,13 @@ DEVICES: Final = ("null", "zero", "full", "random", "urandom")
 INSIDE: Final = 1000
 FIRST_UNUSED: Final = 1_500_000_000
 """Root's boxes take user numbers from here on, one each: whoever counts processes by user counts this box alone."""
-INODES: Final = 20_000
 TICK: Final = 0.02
+SHARED_TICKS: Final = 10
+"""Shared memory is looked for in every so many ticks, for it means reading the maps of all processes."""
+SHARED: Final = "/dev/zero (deleted)"
+"""How the kernel names memory that processes share without a file."""
+PAGE: Final = os.sysconf("SC_PAGE_SIZE")
+WATCHED: Final = Path("/proc/self")
 ENVIRONMENT: Final = {"PATH": "/usr/bin:/bin", "HOME": "/tmp", "LC_ALL": "C.UTF-8"}
 NEW: Final = (
     syscalls.CLONE_NEWNS | syscalls.CLONE_NEWPID | syscalls.CLONE_NEWNET | syscalls.CLONE_NEWIPC | syscalls.CLONE_NEWUTS
@@ -41,6 +47,7 @@ def main(given: int, report: int) -> None:
 
     Nothing is told in arguments, for these can be seen from inside the box.
     """
+    os.set_inheritable(report, False)
     with open(given, "rb") as file:
         spec = json.loads(file.read())
     syscalls.prctl(syscalls.PR_SET_PDEATHSIG, signal.SIGKILL)
@@ -59,6 +66,8 @@ class Launch:
         self.stage = Path(spec["stage"])
         self.root, self.scratch = self.stage / "root", self.stage / "scratch"
         self.user = FIRST_UNUSED + os.getpid() if spec["mode"] == "root" else INSIDE
+        self.left: dict[str, int] = {}
+        """Descriptors of the folders that the program writes, opened before it starts."""
 
     def run(self) -> dict[str, Any]:
         """Close the box, run the program, and take over what it wrote."""
@@ -87,7 +96,7 @@ class Launch:
         self._build_work()
         for source in (*SYSTEM, *SETTINGS, *self.spec["reads"]):
             self._bind(source, source)
-        self._bind(self.spec["system"], "/system")
+        self._show(self.spec["system"], "/system")
         self._build_rest()
         for mounted in self._mounted():
             syscalls.mount_read_only(mounted)
@@ -95,16 +104,19 @@ class Launch:
             self._bind(f"/dev/{name}", f"/dev/{name}")
 
     def _build_work(self) -> None:
-        """Folders that can be written: as large together as the limit on output."""
-        for name in ("work", "work/in", "work/out", "work/state", "tmp"):
+        """Folders that can be written, as large together as the limit on output; the call's own folder cannot be."""
+        for name in ("out", "state", "tmp"):
             place = self.scratch / name
             place.mkdir()
             os.chown(place, self.user, self.user)
-        self._bind(str(self.scratch / "work"), "/call")
+            self.left[name] = collecting.open_folder(place)
         self._bind(str(self.scratch / "tmp"), "/tmp")
-        self._bind(self.spec["given"], "/call/in")
-        if not self.spec["learns"]:
-            self._bind(self.spec["state"], "/call/state")
+        self._bind(str(self.scratch / "out"), "/call/out")
+        self._show(self.spec["given"], "/call/in")
+        if self.spec["learns"]:
+            self._bind(str(self.scratch / "state"), "/call/state")
+        else:
+            self._show(self.spec["state"], "/call/state")
 
     def _build_rest(self) -> None:
         (self.root / "proc").mkdir()
@@ -112,6 +124,26 @@ class Launch:
         (self.root / "etc").mkdir(exist_ok=True)
         (self.root / "etc/passwd").write_text(f"system:x:{self.user}:{self.user}::/tmp:/bin/sh\n")
         (self.root / "etc/group").write_text(f"system:x:{self.user}:\n")
+
+    def _show(self, source: str, inside: str) -> None:
+        """Show a folder of the host under another name, so that not even the table of mounts tells where it is.
+
+        That table names a bound folder by its place; of a layer it tells how it was named, which is by a descriptor.
+        Where no layer can be made (older kernels, layers upon layers) the folder is bound.
+        """
+        target, empty = self.root / inside.lstrip("/"), self.root / "empty"
+        target.mkdir(parents=True, exist_ok=True)
+        empty.mkdir(exist_ok=True)
+        layers = [os.open(place, os.O_RDONLY | os.O_DIRECTORY) for place in (source, empty)]
+        named = ":".join(f"/proc/self/fd/{layer}" for layer in layers)
+        as_user = ",userxattr" if self.spec["mode"] == "user" else ""
+        try:
+            syscalls.mount("files", str(target), "overlay", syscalls.MS_RDONLY, f"lowerdir={named}{as_user}")
+        except OSError:
+            self._bind(source, inside)
+        finally:
+            for layer in layers:
+                os.close(layer)
 
     def _bind(self, source: str, inside: str) -> None:
         """Show a file or folder of the host in the box; a link is made anew, what is not there is left out."""
@@ -129,7 +161,7 @@ class Launch:
 
     def _mounted(self) -> Iterator[str]:
         """Every place below the root of the box that belongs to the host and must not be written."""
-        free = {str(self.root), *(str(self.root / name) for name in ("call", "tmp"))}
+        free = {str(self.root), *(str(self.root / name) for name in ("call/out", "tmp"))}
         free |= {str(self.root / "call/state")} if self.spec["learns"] else set()
         for line in Path("/proc/self/mountinfo").read_text().splitlines():
             place = line.split()[4].encode().decode("unicode_escape")
@@ -191,9 +223,9 @@ class Launch:
     def _collected(self) -> list[str]:
         """Copy results, and the state if it was learned, to the host; gives what was not taken."""
         room = collecting.Room(self.limits["output"], INODES)
-        refused = collecting.collect(self.scratch / "work/out", Path(self.spec["out"]), room)
+        refused = collecting.collect(self.left["out"], Path(self.spec["out"]), room)
         if self.spec["learns"]:
-            refused += collecting.collect(self.scratch / "work/state", Path(self.spec["state"]), room)
+            refused += collecting.collect(self.left["state"], Path(self.spec["state"]), room)
         return refused
 
 
@@ -226,7 +258,8 @@ def limit(limits: Mapping[str, Any]) -> None:
     processors = os.cpu_count() or 1
     for kind, most in (
         (resource.RLIMIT_CPU, int(limits["seconds"] * processors) + 1),
-        (resource.RLIMIT_AS, 4 * limits["memory"]),  # much is reserved and never used; what is used is watched
+        # much is reserved and never used, and what is used is watched; but not where there is no /proc to look into
+        (resource.RLIMIT_AS, (4 if WATCHED.exists() else 1) * limits["memory"]),
         (resource.RLIMIT_NPROC, limits["processes"]),
         (resource.RLIMIT_FSIZE, limits["output"]),
         (resource.RLIMIT_NOFILE, limits["files"]),
@@ -240,7 +273,8 @@ class Watch:
 
     def __init__(self, program: int, limits: Mapping[str, Any]) -> None:
         self.program, self.limits = program, limits
-        self.end, self.peak = time.monotonic() + limits["seconds"], 0
+        self.end = time.monotonic() + limits["seconds"]
+        self.peak, self.ticks, self.shared = 0, 0, 0
 
     def ended(self) -> dict[str, Any]:
         """How it ended."""
@@ -256,37 +290,64 @@ class Watch:
                 return {"code": 137, "cause": cause, "peak": self.peak}
 
     def _reaped(self) -> int | None:
-        """Take note of every process that has ended; gives the program's exit code if it is among them."""
+        """Take note of every process that has ended, and of the most that the kernel saw it use.
+
+        Gives the program's exit code if it is among them.
+        """
         with suppress(ChildProcessError):
             while True:
-                pid, status = os.waitpid(-1, os.WNOHANG)
-                if pid == self.program:
-                    return os.waitstatus_to_exitcode(status)
+                pid, status, usage = os.wait4(-1, os.WNOHANG)
                 if pid == 0:
                     return None
+                self.peak = max(self.peak, usage.ru_maxrss * 1024)
+                if pid == self.program:
+                    return os.waitstatus_to_exitcode(status)
         return None
 
     def _over(self) -> str:
-        memory, processes = used()
+        processes = [place for place in Path("/proc").iterdir() if place.name.isdigit() and place.name != "1"]
+        if self.ticks % SHARED_TICKS == 0:
+            self.shared = shared_memory(processes)
+        self.ticks += 1
+        memory = own_memory(processes) + self.shared + written()
         self.peak = max(self.peak, memory)
         if memory > self.limits["memory"]:
             return "memory"
         if (
-            processes > self.limits["processes"]
+            len(processes) > self.limits["processes"]
         ):  # the kernel holds this limit too, but not for root in a user namespace
             return "processes"
         return "time" if time.monotonic() > self.end else ""
 
 
-def used() -> tuple[int, int]:
-    """Bytes in use by all processes of the box but the first, and how many these are; 0 where there is no /proc."""
-    pages, processes = 0, 0
-    for place in Path("/proc").iterdir():
-        if place.name.isdigit() and place.name != "1":
-            processes += 1
-            with suppress(OSError, IndexError, ValueError):
-                pages += int((place / "statm").read_text().split()[1])
-    return pages * os.sysconf("SC_PAGE_SIZE"), processes
+def own_memory(processes: Iterable[Path]) -> int:
+    """Bytes that processes have in use and that stand in no file."""
+    pages = 0
+    for place in processes:
+        with suppress(OSError, IndexError, ValueError):
+            _, resident, of_files = (place / "statm").read_text().split()[:3]
+            pages += int(resident) - int(of_files)
+    return pages * PAGE
+
+
+def shared_memory(processes: Iterable[Path]) -> int:
+    """Bytes that processes share without a file, each piece once and as large as it can get: what nobody looks at any
+    more is in no count of the kernel's, and still there."""
+    pieces: dict[str, int] = {}
+    for place in processes:
+        with suppress(OSError, ValueError):
+            for line in (place / "maps").read_text(errors="replace").splitlines():
+                if line.endswith(SHARED):
+                    ends, _, _, _, inode, _ = line.split(maxsplit=5)
+                    first, last = (int(end, 16) for end in ends.split("-"))
+                    pieces[f"{inode} {line.split()[2]}"] = last - first
+    return sum(pieces.values())
+
+
+def written() -> int:
+    """Bytes of the files that were written in the box, deleted ones that are still open too: they lie in memory."""
+    about = os.statvfs("/tmp")
+    return (about.f_blocks - about.f_bfree) * about.f_frsize
 
 
 def _guarded(work: Any, writing: int | None) -> None:

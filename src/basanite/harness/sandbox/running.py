@@ -10,15 +10,17 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 from basanite.errors import BasaniteError
-from basanite.harness.sandbox.box import Box, Cause, Ended, Limits, Mode
+from basanite.harness.sandbox.box import INODES, Box, Cause, Ended, Limits, Mode
+from basanite.harness.sandbox.collecting import Room, collect, open_folder
 from basanite.harness.sandbox.places import clear_left_behind, held_folder
 
 PACKAGE: Final = str(Path(__file__).resolve().parents[3])
@@ -30,6 +32,17 @@ GRACE: Final = 15.0
 """Seconds that a box may take beyond its program, to be closed and to hand over results."""
 TALKATIVE: Final = 64
 """Who prints so many times more than is kept is stopped."""
+
+
+REPORTED: Final[Mapping[str, Callable[[Any], Any]]] = {
+    "code": int,
+    "cause": str,
+    "seconds": float,
+    "peak": int,
+    "fault": str,
+    "refused": lambda lines: tuple(map(str, lines)),
+}
+"""What a launcher reports, and what each part must be."""
 
 
 class NoSandboxError(BasaniteError):
@@ -102,19 +115,20 @@ def run_open(box: Box, *, environment: Mapping[str, str] | None = None) -> Ended
         program = str(box.system.resolve() / place) if "/" in box.command[0] else box.command[0]
         given = {"PATH": "/usr/bin:/bin", "HOME": str(work), "LC_ALL": "C.UTF-8", **(environment or {})}
         command = [program, *box.command[1:]]
-        ended = _watched(command, Limits(**vars(box.limits)), cwd=work, env=given, grace=0)
-        if ended.good:
-            _take(work, box)
+        with ExitStack() as opened:
+            out, state = (_open_folder(work / name, opened) for name in ("out", "state"))
+            ended = _watched(command, Limits(**vars(box.limits)), cwd=work, env=given, grace=0)
+            if ended.good:
+                room = Room(box.limits.output, INODES)
+                refused = collect(out, box.out, room) + (collect(state, box.state, room) if box.learns else [])
+                ended = replace(ended, refused=tuple(refused))
     return ended
 
 
-def _take(work: Path, box: Box) -> None:
-    from basanite.harness.sandbox.collecting import Room, collect
-
-    room = Room(box.limits.output, 20_000)
-    collect(work / "out", box.out, room)
-    if box.learns:
-        collect(work / "state", box.state, room)
+def _open_folder(place: Path, opened: ExitStack) -> int:
+    descriptor = open_folder(place)
+    opened.callback(os.close, descriptor)
+    return descriptor
 
 
 def _launched(box: Box, mode: str, more: Mapping[str, Any]) -> Ended:
@@ -130,14 +144,25 @@ def _launched(box: Box, mode: str, more: Mapping[str, Any]) -> Ended:
 
 
 def _told(ended: Ended, report: bytes) -> Ended:
-    """What the launcher says about the program, with what was seen from here."""
+    """What the launcher says about the program, with what was seen from here; what is no report is a failed start."""
     if ended.cause:
         return ended
     if not report:
         return replace(ended, code=ended.code or 1, cause="start", fault=ended.stderr.decode(errors="replace")[-500:])
-    told = json.loads(report)
-    told["refused"] = tuple(told.get("refused", ()))
+    told = _report(report)
+    if told is None:
+        return replace(ended, code=1, cause="start", fault="the report of the box cannot be read")
     return replace(ended, **told)
+
+
+def _report(raw: bytes) -> dict[str, Any] | None:
+    """The parts of a launcher's report, or None: no program can write there, and it is read as if one could."""
+    try:
+        told = json.loads(raw)
+        parts = {name: kind(told[name]) for name, kind in REPORTED.items() if name in told}
+    except (ValueError, TypeError, RecursionError):
+        return None
+    return parts if "code" in parts and parts.get("cause", "") in get_args(Cause) else None
 
 
 def _watched(command: list[str], limits: Limits, *, grace: float, **how: Any) -> Ended:
