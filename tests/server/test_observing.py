@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import structlog
@@ -34,6 +36,16 @@ def test_a_server_whose_database_is_gone_is_live_and_not_ready(office, small, tm
         assert client.get("/health/live").status_code == 200
         answer = client.get("/health/ready")
         assert (answer.status_code, answer.json()["checks"]["database"]) == (503, False)
+
+
+@pytest.mark.req("X-24")
+def test_a_thousand_probes_at_once_do_not_disturb_each_other(client, office):
+    with ThreadPoolExecutor(20) as threads:
+        found = Counter(
+            answer.status_code for answer in threads.map(lambda _: client.get("/health/ready"), range(1000))
+        )
+    assert found == {200: 1000}
+    assert not [path.name for path in office.files.folder.iterdir() if path.name.startswith(("tmp", ".probe"))]
 
 
 def test_metrics_are_for_this_machine_and_for_who_has_their_token(office, small):

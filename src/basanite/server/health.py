@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tempfile import TemporaryFile
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Request, Response
@@ -50,9 +51,8 @@ def _database(office: Office) -> bool:
 def _files(office: Office) -> bool:
     try:
         office.files.folder.mkdir(parents=True, exist_ok=True)
-        probe = office.files.folder / ".probe"
-        probe.write_bytes(b"1")
-        probe.unlink()
+        with TemporaryFile(dir=office.files.folder) as probe:  # without a name, so that no two probes meet
+            probe.write(b"1")
     except OSError:
         return False
     return True

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import os
 import secrets
 import stat
@@ -35,6 +36,8 @@ from basanite.campaign.store.files import PIECE, Stored, room_needed
 from basanite.campaign.store.plans import in_force
 from basanite.campaign.store.tables import CampaignRow, Dropped, Membership, Receipt, Submission, Team
 from basanite.formats.packs.archive_names import TASKS, ArchiveName, parse_name
+
+log = logging.getLogger("basanite.drop")
 
 PART: Final = ".part"
 ARCHIVE: Final = ".tgz"
@@ -138,9 +141,22 @@ def _pi(session: Session, team: Team) -> str | None:
 
 
 def _look_into(office: Office, place: Place) -> int:
-    taken = sum(_meet(office, place, name) for name in _complete(place))
-    _answer_decided(office, place)
+    """Take what is complete; whatever one file or answer brings about, the others have their turn (X-30)."""
+    taken = 0
+    for name in _complete(place):
+        with _guarded(place):
+            taken += _meet(office, place, name)
+    with _guarded(place):
+        _answer_decided(office, place)
     return taken
+
+
+@contextmanager
+def _guarded(place: Place) -> Iterator[None]:
+    try:
+        yield
+    except Exception:  # a fault with one team's file must not close the door for the others
+        log.exception("the drop folder of team %s", place.team.id)
 
 
 def _complete(place: Place) -> list[str]:

@@ -9,10 +9,19 @@ from urllib.parse import SplitResult, urlsplit
 
 Resolver = Callable[[str, int], list[str]]
 LONGEST = 2000
-EMBEDDING = tuple(
-    ip_network(net) for net in ("64:ff9b::/96", "64:ff9b:1::/48", "2002::/16", "2001::/32", "::/96", "fec0::/10")
-)
-"""IPv6 addresses that carry an IPv4 address on to somewhere (NAT64, 6to4, Teredo, compatible), and old local ones."""
+UNICAST = ip_network("2000::/3")
+"""All IPv6 addresses that are given out to be reached from everywhere lie here."""
+SPECIAL = tuple(
+    map(
+        ip_network,
+        (
+            "192.0.0.0/24", "192.31.196.0/24", "192.52.193.0/24", "192.88.99.0/24", "192.175.48.0/24",
+            "2001::/23", "2001:db8::/32", "2002::/16", "2620:4f:8000::/48", "3fff::/20",
+        ),
+    )
+)  # fmt: skip
+"""Ranges of IANA's special-purpose registries that Python's `is_global` lets through in one version or another:
+protocol assignments and relays (Teredo, ORCHID, 6to4, AMT), servers for private names (AS112), documentation."""
 
 
 class RefusedAddressError(Exception):
@@ -27,13 +36,15 @@ def system_resolver(host: str, port: int) -> list[str]:
 def is_public(text: str) -> bool:
     """Whether an address is one that everybody in the world can reach.
 
-    >>> [is_public(text) for text in ("93.184.216.34", "10.0.0.1", "::ffff:127.0.0.1", "64:ff9b::7f00:1", "0.0.0.0")]
+    >>> [is_public(text) for text in ("93.184.216.34", "10.0.0.1", "::ffff:127.0.0.1", "64:ff9b::7f00:1", "3fff::1")]
     [True, False, False, False, False]
     """
     address = _address(text)
     if address is None or address.is_multicast or address.is_reserved or not address.is_global:
         return False
-    return isinstance(address, IPv4Address) or not any(address in net for net in EMBEDDING)
+    if isinstance(address, IPv6Address) and address not in UNICAST:
+        return False
+    return not any(address in net for net in SPECIAL)
 
 
 def is_loopback(text: str) -> bool:
@@ -55,6 +66,9 @@ def checked_url(url: str, *, loopback: bool = False) -> SplitResult:
         raise RefusedAddressError("only https is called")
     if not parts.hostname or "@" in parts.netloc or parts.fragment:
         raise RefusedAddressError("write https://host/path, without a name, password or #")
+    written = _written_address(parts.hostname)
+    if written and not (is_public(written) or (loopback and is_loopback(written))):
+        raise RefusedAddressError("the address is not public")
     return parts
 
 
@@ -67,6 +81,22 @@ def chosen_address(host: str, port: int, resolve: Resolver, *, loopback: bool = 
         if not (is_public(text) or (loopback and is_loopback(text))):
             raise RefusedAddressError("the name leads to an address that is not public")
     return found[0]
+
+
+def _written_address(host: str) -> str | None:
+    """The address that a host is written as, in any of the ways a system understands; None for a name to be resolved.
+
+    >>> [_written_address(host) for host in ("[::1]".strip("[]"), "2130706433", "0x7f.1", "localhost", "example.org")]
+    ['::1', '127.0.0.1', '127.0.0.1', '127.0.0.1', None]
+    """
+    if host.rstrip(".").lower() == "localhost" or host.rstrip(".").lower().endswith(".localhost"):
+        return "127.0.0.1"
+    if _address(host) is not None:
+        return host
+    try:
+        return socket.inet_ntoa(socket.inet_aton(host))  # 2130706433, 0x7f.1 and the like
+    except OSError:
+        return None
 
 
 def _address(text: str) -> IPv4Address | IPv6Address | None:

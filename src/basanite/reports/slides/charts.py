@@ -20,6 +20,7 @@ from basanite.figures import Chart
 from basanite.reports import theme
 from basanite.reports.drawing.charts import vega_lite
 from basanite.reports.drawing.points import is_category
+from basanite.reports.formats.csv_output import cell
 from basanite.reports.slides.deck import (
     HEIGHT,
     INK,
@@ -44,6 +45,8 @@ FEW_FACETS, MANY_FACETS = 3, 14
 """Small multiples that stand in one row, and in two."""
 FACET_HEIGHT, WIDE = 230, 2.3
 """The height of a small multiple with its title, and how much wider than high all of them are."""
+FOLLOWED = ("{", "internal:", "external:")
+"""How array formulas begin, and links that a workbook's writer makes of texts."""
 FRAME = (MARGIN, TOP + Inches(0.55), WIDTH - 2 * MARGIN, HEIGHT - TOP - Inches(1.15))
 
 Series = Mapping[str, list[tuple[Any, ...]]]
@@ -78,10 +81,10 @@ def _bars(slide: Any, chart: Chart) -> None:
     found = _by_series(chart, (level, value, chart.low, chart.high))
     levels = list(dict.fromkeys(row[0] for rows in found.values() for row in rows))
     data = CategoryChartData()
-    data.categories = [cut(str(name), 60) for name in levels]
+    data.categories = [_label(name) for name in levels]
     for name, rows in found.items():
         known = {row[0]: row[1] for row in rows}
-        data.add_series(cut(name, 60), [_number(known.get(one)) for one in levels])
+        data.add_series(_label(name), [_number(known.get(one)) for one in levels])
     drawn = _place(slide, chart, XL_CHART_TYPE.BAR_CLUSTERED, data)
     drawn.category_axis.reverse_order = True  # the first level on top, as in the table
     drawn.category_axis.crosses = XL_AXIS_CROSSES.MAXIMUM
@@ -98,7 +101,7 @@ def _bars(slide: Any, chart: Chart) -> None:
 def _plane(slide: Any, chart: Chart) -> None:
     data = XyChartData()
     for name, rows in _by_series(chart, (chart.x.column, chart.y.column)).items():
-        series = data.add_series(cut(name, 60))
+        series = data.add_series(_label(name))
         for x, y in _thinned([row for row in rows if _number(row[0]) is not None and _number(row[1]) is not None]):
             series.add_data_point(float(x), float(y))
     kind = XL_CHART_TYPE.XY_SCATTER_LINES_NO_MARKERS if chart.kind == "line" else XL_CHART_TYPE.XY_SCATTER
@@ -107,6 +110,16 @@ def _plane(slide: Any, chart: Chart) -> None:
         axis.minimum_scale, axis.maximum_scale = told.low, told.high
         if told.scale == "log":
             _logarithmic(axis)
+
+
+def _label(name: Any) -> str:
+    """A name in the workbook behind a chart; one that a spreadsheet would run or follow gets a quote (X-33).
+
+    >>> _label("=cmd|calc!A0"), _label("{=1+1}"), _label("alpha")
+    ("'=cmd|calc!A0", "'{=1+1}", 'alpha')
+    """
+    text = cell(cut(str(name), 60))
+    return f"'{text}" if text.startswith(FOLLOWED) else text
 
 
 def _place(slide: Any, chart: Chart, kind: Any, data: Any) -> Any:

@@ -66,6 +66,18 @@ def test_a_mail_to_a_role_is_sent_exactly_as_it_was_previewed(desk, stage):
     assert eva.act("/mail", "/mail/preview", audience="nobody", title="x", text="y").status_code == 422
 
 
+@pytest.mark.req("X-35")
+@pytest.mark.parametrize(
+    "host",
+    ["127.0.0.1:8300", "2130706433", "[::1]", "localhost", "10.0.0.1", "192.88.99.1", "[2001:20::1]", "[3fff::1]"],
+)
+def test_a_webhook_to_an_address_that_is_not_public_is_refused_when_it_is_added(desk, host):
+    answer = desk("eva").act("/webhooks", url=f"https://{host}/hook", kinds=["results_released"])
+    assert answer.status_code == 422
+    assert "the address is not public" in answer.text
+    assert "https://example.org/hook" in answer.text, "how to write one"
+
+
 @pytest.mark.req("X-10")
 def test_a_webhook_is_added_shows_its_secret_once_and_is_ended_after_a_confirmation(desk, stage):
     eva = desk()
