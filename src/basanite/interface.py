@@ -17,7 +17,9 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from basanite import spine
+from basanite.analysis.compare import check_comparable
 from basanite.analysis.compare import compare as compare_analyses
+from basanite.analysis.power import Enough, Goal, Spread, enough_of
 from basanite.analysis.results import Analysis, Comparison, Design
 from basanite.errors import BasaniteError, InvalidInputError, SettingError
 from basanite.formats.archives.forked import reading_executor
@@ -119,12 +121,66 @@ def compare(
     """
     work = Work(task, settings, draws=draws, seed=seed, metrics=_names(metrics), workers=workers)
     shared = Inputs(Path(), None, None, _path(queries), _paths(metadata), human=_path(human)).against(_paths(reference))
-    judged = judgements or {}
-    analyses = [
-        work.analysis(replace(shared, submission=path, judgements=_path(judged.get(name))), system=name)
-        for name, path in named(submissions).items()
-    ]
-    return work.comparison(analyses)
+    return work.comparison(work.analyses(shared, named(submissions), judgements or {}))
+
+
+def power(
+    task: str | None = None,
+    *,
+    submissions: Mapping[str, AnyPath] | Iterable[AnyPath] = (),
+    reference: AnyPath | Iterable[AnyPath] | None = None,
+    queries: AnyPath | None = None,
+    metadata: AnyPath | Iterable[AnyPath] = (),
+    judgements: Mapping[str, AnyPath] | None = None,
+    human: AnyPath | None = None,
+    metrics: str | Iterable[str] = (),
+    difference: float | None = None,
+    half_width: float | None = None,
+    share: float = 0.8,
+    variance: float | None = None,
+    judge_variance: float | None = None,
+    judges: float = 1.0,
+    units: int | None = None,
+    draws: int | None = None,
+    seed: int = 0,
+    workers: int = 1,
+    **settings: Any,
+) -> list[Enough]:
+    """How many units show a difference, or give a half-width, in a `share` of cases, and what the present ones show.
+
+    The variance is that of one system, or of the difference of each pair of systems; without a task it is stated, by
+    `variance` and, for what people judge, `judge_variance` with the number of `judges` a unit has in it.
+
+    >>> power(variance=1.0, difference=0.5)[0].units_for_difference()
+    34
+    """
+    goal = power_goal(settings, share=share, difference=difference, half_width=half_width)
+    if task is None:
+        if variance is None:
+            raise SettingError("Give a task with submissions, or the variance of one unit.")
+        return [stated_power(goal, Spread(variance, judge_variance, judges), units, settings)]
+    work = Work(task, settings, draws=draws, seed=seed, metrics=_names(metrics), workers=workers)
+    shared = Inputs(Path(), None, None, _path(queries), _paths(metadata), human=_path(human)).against(_paths(reference))
+    return work.power(work.analyses(shared, named(submissions), judgements or {}), goal)
+
+
+def stated_power(goal: Goal, spread: Spread, units: int | None, settings: Mapping[str, Any]) -> Enough:
+    """What follows from a variance that was stated and not observed."""
+    unknown = sorted(settings.keys() - {"alpha", "level"})
+    if unknown:
+        raise SettingError(f"{unknown[0]!r} is no setting of a stated variance: set alpha or level.")
+    if spread.variance == 0:
+        raise SettingError("variance=0 cannot be used: units that do not vary tell nothing about how many are enough.")
+    return Enough(spread, goal, units)
+
+
+def power_goal(
+    settings: Mapping[str, Any], *, share: float = 0.8, difference: float | None = None, half_width: float | None = None
+) -> Goal:
+    """What is wanted of the units, at the levels that the settings of the analysis say."""
+    levels = {name: settings[name] for name in ("alpha", "level") if name in settings}
+    design = _design(levels, draws=None, seed=0)
+    return Goal(design.alpha, share, design.level, difference, half_width)
 
 
 @dataclass
@@ -186,6 +242,29 @@ class Work:
                 f"{primary} cannot be computed for {scores.system}, so it cannot be primary: {there} can."
             )
         return replace(scores, metrics=metrics, primary=primary, asked=self.metrics)
+
+    def analyses(
+        self, shared: Inputs, systems: Mapping[str, Path], judgements: Mapping[str, AnyPath]
+    ) -> list[Analysis]:
+        """Everything known about each of several systems."""
+        return [
+            self.analysis(replace(shared, submission=path, judgements=_path(judgements.get(name))), system=name)
+            for name, path in systems.items()
+        ]
+
+    def power(self, analyses: list[Analysis], goal: Goal) -> list[Enough]:
+        """What the rows of one system, or of each pair of several, can show on the metrics that were named."""
+        if len(analyses) > 1:
+            check_comparable(analyses)
+        pairs = max(len(analyses) * (len(analyses) - 1) // 2, 1)
+        names = self.metrics or (analyses[0].scores.primary,)
+        missing = [name for name in names if any(name not in one.values for one in analyses)]
+        if missing:
+            raise SettingError(f"{missing[0]} has no value of the whole submission here: name another --metric.")
+        found = enough_of(analyses, names, replace(goal, alpha=goal.alpha / pairs), self.design)
+        if not found:
+            raise SettingError("No variance is defined on these units: there are fewer than two, or no value.")
+        return found
 
     def comparison(self, analyses: list[Analysis]) -> Comparison:
         """Which of several systems differ."""

@@ -166,6 +166,16 @@ class LevelRows:
 
 
 @dataclass(frozen=True)
+class JudgedRows:
+    """What single judges would have given each unit, for telling their variance from that of units (S-30)."""
+
+    judges: float
+    """How many judgements stand behind an item now, on average."""
+    rows: Callable[[], Rows]
+    """The rows as if each item had one judgement only: `[judgements, units, s]`."""
+
+
+@dataclass(frozen=True)
 class UnitRows:
     """What one statistics function gave for one system: the table that every analysis starts from."""
 
@@ -182,6 +192,8 @@ class UnitRows:
     redrawn: Callable[[int], Callable[[int], Rows]] | None = None
     """For people who are crossed with units, as novices with passages (S-3): given a seed, a source that gives the rows
     `[draws, units, s]` of the next draws, each with other people. Not for judgements inside a unit (S-24)."""
+    judged: JudgedRows | None = None
+    """For units that people judge, what each of their judgements alone would give."""
 
     def column(self, name: str) -> NDArray[np.float64]:
         """One named column of the rows."""

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import combinations
 
 from basanite.analysis.intervals import check_design, tables_of
 from basanite.analysis.paired import Entry, IncomparableError, differences, enter, judged, same_rule
+from basanite.analysis.power import Goal, enough
 from basanite.analysis.ranking import adjusted, draws_for, ranking
 from basanite.analysis.results import Analysis, Comparison, Design, Difference, Ranking
 from basanite.errors import UnknownNameError
@@ -100,8 +102,20 @@ def _differences(
     judgements: list[Difference] = []
     for metric, family in zip(metrics, pairs, strict=True):
         changed = adjusted([next(found) for _ in family], family, draws=draws, design=design)
-        judgements += [judged(one, metric, alpha=design.alpha, family=len(family)) for one in changed]
+        goal = Goal(design.alpha / len(family), level=design.level)
+        judgements += [
+            _with_power(judged(one, metric, alpha=design.alpha, family=len(family)), pair, goal)
+            for one, pair in zip(changed, family, strict=True)
+        ]
     return judgements
+
+
+def _with_power(found: Difference, pair: Pair, goal: Goal) -> Difference:
+    """The same with what these units can show, and how many would show as much as was seen (S-30)."""
+    answer = enough(pair, goal)
+    if answer is None:
+        return found
+    return replace(found, detectable=answer.detectable, units_needed=answer.units_for_difference())
 
 
 def _pairs(analyses: Sequence[Analysis], metrics: Sequence[Metric], design: Design) -> list[list[Pair]]:

@@ -50,7 +50,9 @@ def _part(table: UnitRows, factor: str, level: str) -> UnitRows | None:
         return None
     units = tuple(table.units[place] for place in index)
     clusters = None if table.clusters is None else table.clusters[index]
-    kept = replace(table, units=units, rows=rows, factors={}, levels={}, clusters=clusters, redrawn=redrawn)
+    kept = replace(
+        table, units=units, rows=rows, factors={}, levels={}, clusters=clusters, redrawn=redrawn, judged=None
+    )
     return kept if len(index) else None
 
 

@@ -102,6 +102,10 @@ class Difference:
     """The one unit that more than 20 % of the squared differences come from, if there is one (S-12)."""
     smallest_p: float = 0.0
     """The smallest p that this test could have given, before adjustment (S-1)."""
+    detectable: float | None = None
+    """The smallest difference that these units show in 80 % of cases, after adjustment (S-30)."""
+    units_needed: int | None = None
+    """How many units would show a difference as large as the observed one in 80 % of cases (S-30)."""
 
     def __post_init__(self) -> None:
         """Write rounding noise as 0, in the difference and in both ends of its interval."""

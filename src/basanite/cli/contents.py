@@ -9,6 +9,7 @@ SECTIONS: Final = {
         "validate": ("scoring.validate", "Find all problems of a submission, each with its place and its cure."),
         "score": ("scoring.score", "Score a submission against a reference, with intervals and breakdowns."),
         "compare": ("scoring.compare", "Tell which of several systems differ, with groups and rank ranges."),
+        "power": ("scoring.power", "Tell how many units are enough, and what difference the present ones can show."),
         "advise": ("scoring.advise", "Tell which threshold would have been best, on a key that you hold."),
         "explore": ("scoring.explore", "List misses and false alarms and make a page of them, on a key that you hold."),
         "pack": ("scoring.pack", "Make a submission archive with the right name."),

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -13,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from basanite.analysis.judges import Combination, Judging, Panel, Rule, panel_of
-from basanite.analysis.votes import Tie, votes_of
+from basanite.analysis.votes import Tie, single_votes, votes_of
 from basanite.errors import SettingError
 from basanite.formats.archives.members import Limits, member_digest
 from basanite.formats.bounded import read_bounded
@@ -22,7 +23,7 @@ from basanite.formats.retrieval.detection_key import Key
 from basanite.formats.retrieval.detection_lines import Layout
 from basanite.formats.summaries.judgements import LARGEST, Judgements, PairVotes, read_judgements, votes_on
 from basanite.formats.summaries.summary_metadata import TEAMS, summary_rules
-from basanite.kernel import LevelRows, Scores, UnitRows
+from basanite.kernel import JudgedRows, LevelRows, Rows, Scores, UnitRows
 from basanite.metrics.retrieval.detection import COLUMNS, Detections
 from basanite.metrics.retrieval.end_to_end import (
     E2E_AQWV,
@@ -142,8 +143,11 @@ class E2eRun(SummariesRun):
 
     def _judged(self, panel: Panel) -> UnitRows:
         """The rows after the judges: a query is resampled with all its judgements as they are (S-24)."""
-        table = self.table(rows_of_shares(self._joined(""), panel.shares()), COLUMNS)
-        return replace(table, levels=self._judged_levels(panel))
+        returned = self._joined("")
+        table = self.table(rows_of_shares(returned, panel.shares()), COLUMNS)
+        alone = partial(_single_judgements, returned, panel)
+        judged = JudgedRows(len(panel.votes) / max(panel.votes.items, 1), alone)
+        return replace(table, levels=self._judged_levels(panel), judged=judged)
 
     def _joined(self, factor: str) -> Returned:
         return Returned.joined([self.returned[query][factor] for query in self.units()])
@@ -158,6 +162,11 @@ class E2eRun(SummariesRun):
                 level: LevelRows(everything, by_level[:, at]) for at, level in enumerate(factor.levels)
             }
         return made
+
+
+def _single_judgements(returned: Returned, panel: Panel) -> Rows:
+    """The rows as one judgement of each pair alone would make them, `[judgements, queries, s]`."""
+    return rows_of_shares(returned, panel.shares(single_votes(panel.votes)))
 
 
 def _said(panel: Panel) -> tuple[str, ...]:

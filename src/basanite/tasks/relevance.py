@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from basanite import registry
 from basanite.formats.items import ContentError, Items, lacks_columns, number_of, read_items, text_of
 from basanite.formats.records import Place, Records, read_records
+from basanite.kernel import JudgedRows, Rows
 from basanite.metrics.relevance import (
     COLUMNS,
     CORRELATION,
@@ -113,6 +114,7 @@ def count(pairs: Pairs, settings: Settings) -> Counted:
     embed = registry.load("embeddings", settings["embedding"])
     auto = likeness(list(pairs.answers), [panel.context for panel in panels], embed)
     table = pairs.table(COLUMNS, rows(Judged(pairs.units, judged, auto)))
+    table = replace(table, judged=_single_judgements(pairs, auto))
     rank = spearman(judged, auto)
     parts = {RELEVANCE.name: _agreement(panels), CORRELATION.name: {} if math.isnan(rank) else {"spearman": rank}}
     return Counted(
@@ -122,6 +124,18 @@ def count(pairs: Pairs, settings: Settings) -> Counted:
         parts=parts,
         signatures=_signatures(settings),
     )
+
+
+def _single_judgements(pairs: Pairs, auto: NDArray[np.float64]) -> JudgedRows:
+    """The rows as one grade of each item alone would make them; an item with few grades uses them in turn."""
+    grades = [list(panel.grades.values()) for panel in pairs.references]
+    most, judged = max(map(len, grades), default=0), [one for one in grades if one]
+
+    def alone() -> Rows:
+        turns = [[one[turn % len(one)] if one else math.nan for one in grades] for turn in range(most)]
+        return np.stack([rows(Judged(pairs.units, np.array(turn), auto)) for turn in turns])
+
+    return JudgedRows(sum(map(len, judged)) / max(len(judged), 1), alone)
 
 
 def _mean(grades: Any) -> float:

@@ -54,7 +54,10 @@ def compare_object(comparison: Comparison) -> dict[str, Any]:
         "task": comparison.task,
         "primary": next(iter(comparison.analyses.values())).scores.primary,
         "systems": list(comparison.systems),
-        "differences": [difference_object(difference) for difference in comparison.differences],
+        "differences": [
+            {**difference_object(one), "detectable": one.detectable, "units_needed": one.units_needed}
+            for one in comparison.differences
+        ],
         "groups": {name: [list(group) for group in ranking.groups] for name, ranking in rankings.items()},
         "rank_ranges": {
             name: {system: list(ranks) for system, ranks in ranking.rank_ranges.items()}

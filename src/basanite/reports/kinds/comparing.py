@@ -32,6 +32,7 @@ NO_CLEAN_CUT = "no clean cut inside"
 DIFFERENCE_COLUMNS = ("First", "Second", "Difference", "Low", "High", "p", "Adjusted p", "Verdict", "Remarks")
 COMPARISON_COLUMNS = (*LONG_COLUMNS, "against", "p", "p_adjusted", "verdict")
 PAIRS_IN_WORDS = 6
+OPEN = ("no difference shown", "undecided")
 
 
 def comparison_report(comparison: Comparison, figures: Sequence[Figure] = ()) -> Report:
@@ -165,6 +166,27 @@ def _sentences(comparison: Comparison) -> Iterator[str]:
     elif not any(analysis.values for analysis in comparison.analyses.values()):
         yield "There is no value of the whole, so nothing is tested: the values of the parts stand side by side."
     yield from _pairs_in_words(_on(comparison, primary))
+    yield from _power_in_words(comparison, primary)
+
+
+def _power_in_words(comparison: Comparison, primary: str) -> Iterator[str]:
+    """What difference the present units can show, and how many would show those that were seen (S-30)."""
+    pairs = [one for one in _on(comparison, primary) if one.detectable is not None]
+    sizes = [one.detectable for one in pairs if one.detectable is not None]
+    if not sizes:
+        return
+    first = next(iter(comparison.analyses.values()))
+    clustered = first.scores.tables[primary].clusters is not None
+    unit = f"clusters of {many(unit_of(first, primary))}" if clustered else many(unit_of(first, primary))
+    low, high = number(min(sizes)), number(max(sizes))
+    shown = low if low == high else f"{low} to {high}, depending on the pair,"
+    yield f"These {unit} would show a difference of {shown} on {primary} in 80 % of cases."
+    open_ = [one for one in pairs if one.verdict in OPEN and one.units_needed is not None][:PAIRS_IN_WORDS]
+    for one in open_:
+        yield (
+            f"If {one.first} and {one.second} differ as much as observed ({number(abs(one.difference))}), about "
+            f"{one.units_needed:,} {unit} would show it in 80 % of cases."
+        )
 
 
 def _pairs_in_words(differences: tuple[Difference, ...]) -> Iterator[str]:
