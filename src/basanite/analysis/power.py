@@ -25,6 +25,8 @@ from basanite.kernel import Rows
 
 PANEL_SIZES = (1, 2, 3, 5, 7, 10)
 """The numbers of judges for which the units needed are listed."""
+LEAST_LEFT = 3
+"""With fewer units left after the correction it is more than a few percent off."""
 NEGLIGIBLE = 1e-12
 """A spread below this share of the value is rounding, not variance."""
 
@@ -121,13 +123,13 @@ class Enough:
         """The smallest difference that these units show with the power asked for; None where they are too few."""
         critical, step = self.goal.steps
         left = (self.units or 0) - critical**2 / 2
-        return step * math.sqrt(self.sides * self.spread.variance / left) if left > 1 and self.known else None
+        return step * math.sqrt(self.sides * self.spread.variance / left) if left > LEAST_LEFT and self.known else None
 
     @property
     def half_width(self) -> float | None:
         """Half the width of the interval that these units give; None where there are too few."""
         left = (self.units or 0) - (self.goal.width**2 + 1) / 2
-        return self.goal.width * math.sqrt(self.spread.variance / left) if left > 1 and self.known else None
+        return self.goal.width * math.sqrt(self.spread.variance / left) if left > LEAST_LEFT and self.known else None
 
     def units_for_difference(self, judges: float | None = None) -> int | None:
         """How many units show the wanted difference, each judged as now or by so many judges."""

@@ -53,18 +53,6 @@ class Votes:
         return self.sums(self.relevant.astype(np.float64))
 
 
-def single_votes(votes: Votes) -> Reals:
-    """Weights `[most votes of an item, votes]` that let one vote of each item stand for all of its votes, in turn.
-
-    >>> single_votes(votes_of([0, 1, 0], [0, 0, 1], [1, 0, 1], judges=2, items=2)).tolist()
-    [[2.0, 0.0, 1.0], [0.0, 2.0, 1.0]]
-    """
-    most = int(votes.per_item.max(initial=0))
-    turn = np.arange(len(votes)) - np.repeat(votes.starts[:-1], votes.per_item)
-    size = np.repeat(votes.per_item, votes.per_item)
-    return np.where(np.arange(most)[:, None] % size == turn, size, 0).astype(np.float64)
-
-
 def votes_of(judge: ArrayLike, item: ArrayLike, relevant: ArrayLike, *, judges: int, items: int) -> Votes:
     """Votes in any order, sorted by item."""
     judge, item = np.asarray(judge, np.int64), np.asarray(item, np.int64)
@@ -79,6 +67,17 @@ def shares(votes: Votes) -> Reals:
     [0.667, 1.0]
     """
     return votes.relevant_votes() / np.where(votes.per_item > 0, votes.per_item, np.nan)
+
+
+def single_shares(votes: Votes) -> Reals:
+    """What each item would be by one of its votes alone, all in turn: `[most votes of an item, items]` of 0 and 1.
+
+    >>> single_shares(votes_of([0, 1, 0], [0, 0, 1], [1, 0, 1], judges=2, items=2)).tolist()
+    [[1.0, 1.0], [0.0, 1.0]]
+    """
+    turns = np.arange(votes.per_item.max(initial=0))[:, None] % np.maximum(votes.per_item, 1)
+    chosen = np.append(votes.relevant, False)[np.where(votes.per_item > 0, votes.starts[:-1] + turns, len(votes))]
+    return np.where(votes.per_item > 0, chosen.astype(np.float64), np.nan)
 
 
 def decided(share: Reals, tie: Tie = "N") -> Reals:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from basanite.analysis.judges import Combination, Judging, Panel, Rule, panel_of
-from basanite.analysis.votes import Tie, single_votes, votes_of
+from basanite.analysis.votes import Tie, Votes, single_shares, votes_of
 from basanite.errors import SettingError
 from basanite.formats.archives.members import Limits, member_digest
 from basanite.formats.bounded import read_bounded
@@ -145,7 +145,7 @@ class E2eRun(SummariesRun):
         """The rows after the judges: a query is resampled with all its judgements as they are (S-24)."""
         returned = self._joined("")
         table = self.table(rows_of_shares(returned, panel.shares()), COLUMNS)
-        alone = partial(_single_judgements, returned, panel)
+        alone = partial(_single_judgements, returned, panel.votes)
         judged = JudgedRows(len(panel.votes) / max(panel.votes.items, 1), alone)
         return replace(table, levels=self._judged_levels(panel), judged=judged)
 
@@ -164,9 +164,9 @@ class E2eRun(SummariesRun):
         return made
 
 
-def _single_judgements(returned: Returned, panel: Panel) -> Rows:
+def _single_judgements(returned: Returned, votes: Votes) -> Rows:
     """The rows as one judgement of each pair alone would make them, `[judgements, queries, s]`."""
-    return rows_of_shares(returned, panel.shares(single_votes(panel.votes)))
+    return rows_of_shares(returned, single_shares(votes))
 
 
 def _said(panel: Panel) -> tuple[str, ...]:

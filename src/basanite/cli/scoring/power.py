@@ -31,9 +31,7 @@ from basanite.tasks import Inputs
 STATED = ("variance", "judge_variance", "judges", "units")
 
 
-@click.command(
-    epilog=example("basanite power clir --reference key/ --submission Alpha.tgz --half-width 0.05")
-)
+@click.command(epilog=example("basanite power clir --reference key/ --submission Alpha.tgz --half-width 0.05"))
 @task_argument(required=False)
 @click.option("--submission", "submissions", multiple=True, metavar="[NAME=]PATH", help="One system, or several.")
 @reference_option
