@@ -20,6 +20,7 @@ from basanite.cli.options import (
     settings_option,
     show_report,
     task_argument,
+    with_option,
     write_reports,
 )
 from basanite.cli.progress import Progress
@@ -58,6 +59,7 @@ def power(
     judgements: tuple[str, ...],
     human: Path | None,
     metrics: tuple[str, ...],
+    primary: str | None,
     draws: int | None,
     seed: int,
     workers: int,
@@ -79,7 +81,7 @@ def power(
     """
     check_usage(ctx)
     check_reports(reports, [split_name(text)[1] for text in (*submissions, *judgements)])
-    told = parsed_settings(settings)
+    told = with_option(parsed_settings(settings), "primary", primary)
     goal = power_goal(told, share=share, difference=difference, half_width=half_width)
     if variance is not None:
         found = [stated_power(goal, Spread(variance, judge_variance, judges), units, told)]
