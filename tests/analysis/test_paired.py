@@ -121,9 +121,11 @@ def test_p_and_interval_that_disagree_leave_it_undecided():
     clear = difference(MEAN, *pair(60, gap=1.0), design=DESIGN)
     unclear = difference(MEAN, *pair(60), design=DESIGN)
     assert unclear.low < 0 < unclear.high
-    for found in (replace(clear, p=0.06, p_adjusted=0.06), replace(unclear, p=0.04, p_adjusted=0.04)):
-        assert judged(found, MEAN, alpha=0.05).verdict == "undecided"
-        assert "p and interval disagree" in judged(found, MEAN, alpha=0.05).note
+    for found, p, words in ((clear, 0.06, "p 0.06 is above 0.05"), (unclear, 0.04, "p 0.04 is at most 0.05")):
+        one = judged(replace(found, p=p, p_adjusted=p), MEAN, alpha=0.05)
+        assert one.verdict == "undecided"
+        assert words in one.note
+        assert f"{one.low:.4g} to {one.high:.4g}" in one.note
 
 
 def test_a_difference_clear_alone_but_not_in_its_family_is_not_shown():

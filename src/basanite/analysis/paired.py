@@ -17,6 +17,7 @@ import numpy as np
 
 from basanite.analysis import recomputed
 from basanite.analysis.intervals import NARROW, TOO_FEW, Floats, Span, span, tails_of, too_few
+from basanite.analysis.reasons import Reason
 from basanite.analysis.resampling import (
     BLOCK,
     Frame,
@@ -191,12 +192,12 @@ def judged(found: Difference, metric: Metric, *, alpha: float, family: int = 1) 
     """The same difference with its verdict by the adjusted p, open where S-12 says so."""
     if found.verdict in ("identical", "undefined"):
         return found
-    doubts = list(_doubts(found, alpha, family))
-    if doubts:
-        return replace(found, verdict="undecided", note="; ".join(filter(None, [found.note, *doubts])))
-    if found.p_adjusted > alpha:
-        return replace(found, verdict="no difference shown")
-    return replace(found, verdict=better(found.difference, metric))
+    doubts, shown = tuple(_doubts(found, alpha, family)), found.p_adjusted <= alpha
+    figures = {"p": found.p, "p_adjusted": found.p_adjusted, "pairs": family}
+    lost = (Reason("adjusted", figures),) if found.p <= alpha and not shown else ()
+    verdict = "undecided" if doubts else better(found.difference, metric) if shown else "no difference shown"
+    note = "; ".join(filter(None, [found.note, *map(str, doubts + lost)]))
+    return replace(found, verdict=verdict, reasons=doubts + lost, note=note)
 
 
 def better(gap: float, metric: Metric) -> str:
@@ -213,14 +214,16 @@ def same_rule(first: Metric, second: Metric) -> bool:
     return all(np.array_equal(setting, second.settings[key]) for key, setting in first.settings.items())
 
 
-def _doubts(found: Difference, alpha: float, family: int) -> Iterator[str]:
+def _doubts(found: Difference, alpha: float, family: int) -> Iterator[Reason]:
     """Why no verdict can be given."""
+    differing, among, things = found.swapped
     if found.dominant:
-        yield f"more than {DOMINANT:.0%} of the squared differences come from {found.dominant}"
+        yield Reason("dominated", {"share": found.dominant_share, "most": DOMINANT}, found.dominant, things)
     if found.smallest_p * family > alpha:
-        yield f"too few units differ: no adjusted p below {min(1.0, found.smallest_p * family):.3g} is possible"
+        figures = {"differing": differing, "among": among, "smallest_p": min(1.0, found.smallest_p * family)}
+        yield Reason("few", figures, things=things)
     if found.low is not None and found.high is not None and (found.p <= alpha) == (found.low <= 0 <= found.high):
-        yield f"p and interval disagree: p {found.p:.3g}, interval {found.low:.4g} to {found.high:.4g}"
+        yield Reason("disagree", {"p": found.p, "alpha": alpha, "low": found.low, "high": found.high}, things=things)
 
 
 def _entered(group: Sequence[tuple[str, UnitRows, Frame, Job]], design: Design) -> Iterator[Entry]:
@@ -327,6 +330,8 @@ def _difference(one: Contest, p: float, draws: int, design: Design) -> Differenc
     bounds, (units, shares) = _bounds(one, design), _unit_pulls(one)
     ends = one.first.metric.difference_ends
     far = np.argsort(-np.abs(shares), kind="stable")[:MOVED]
+    dominant, share = _dominant(one, units, shares)
+    things = "units" if one.first.table.clusters is None else "clusters"
     return Difference(
         *names,
         settled(one.observed, ends),
@@ -337,7 +342,10 @@ def _difference(one: Contest, p: float, draws: int, design: Design) -> Differenc
         "no difference shown",
         "; ".join(bounds.flags),
         moved=tuple((units[place], float(shares[place])) for place in far if shares[place]),
-        dominant=_dominant(one, units, shares),
+        flags=bounds.flags,
+        dominant=dominant,
+        dominant_share=share,
+        swapped=(len(one.moving), len(one.pulls), things),
         smallest_p=smallest_p(one, draws),
     )
 
@@ -362,16 +370,17 @@ def _unit_pulls(one: Contest) -> tuple[Sequence[str], Floats]:
     return sorted(first.units), pulls(one.first.metric, one.middle, pair[0] - pair[1])
 
 
-def _dominant(one: Contest, units: Sequence[str], shares: Floats) -> str:
-    """The unit, or cluster, that more than a fifth of the squared pulls come from."""
+def _dominant(one: Contest, units: Sequence[str], shares: Floats) -> tuple[str, float]:
+    """The unit, or cluster, that more than a fifth of the squared pulls come from, and how much does."""
     squares = one.pulls**2
     place = int(np.argmax(squares))
     if squares[place] <= DOMINANT * squares.sum():
-        return ""
+        return "", 0.0
+    share = float(squares[place] / squares.sum())
     if one.first.table.clusters is None:
-        return units[place]
+        return units[place], share
     inside = one.first.frame.place[_by_name(one.first.table)] == place
-    return f"the cluster of {units[int(np.argmax(np.abs(shares) * inside))]}"
+    return f"the cluster of {units[int(np.argmax(np.abs(shares) * inside))]}", share
 
 
 def _check_units(first: Entry, second: Entry) -> None:

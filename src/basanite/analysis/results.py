@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 
+from basanite.analysis.reasons import Reason
 from basanite.kernel import NOISE, Scores
 
 
@@ -98,8 +99,16 @@ class Difference:
     note: str = ""
     moved: tuple[tuple[str, float], ...] = ()
     """The units that moved most, with their share of the difference, largest first."""
+    flags: tuple[str, ...] = ()
+    """What must be said of the interval, or why there is none."""
+    reasons: tuple[Reason, ...] = ()
+    """Why the verdict is what it is, where p and interval alone do not say it; `note` has them in words (S-29)."""
     dominant: str = ""
     """The one unit that more than 20 % of the squared differences come from, if there is one (S-12)."""
+    dominant_share: float = 0.0
+    """The share of the squared differences that comes from it."""
+    swapped: tuple[int, int, str] = (0, 0, "units")
+    """How many units (or clusters) differ, of how many, and what they are."""
     smallest_p: float = 0.0
     """The smallest p that this test could have given, before adjustment (S-1)."""
     detectable: float | None = None

@@ -304,7 +304,8 @@ def compare_page(state):
     if state == "long":
         return compare.with_test(page, OwnComparison("computing"), "/campaigns/small/compare/state?run=id1")
     pairs = [(runs[0], one) for one in runs[1:4]] or [(one, one) for one in runs]
-    told = tuple(Pair(one.id, two.id, 0.1234, 0.01, 0.2, 0.0312, "first") for one, two in pairs)
+    why = {"kind": "dominated", "share": 0.357, "most": 0.2, "things": "units"}
+    told = tuple(Pair(one.id, two.id, 0.1234, 0.01, 0.2, 0.0312, "undecided", (why,)) for one, two in pairs)
     return compare.with_test(page, OwnComparison("there", "aqwv", told)) if told else page
 
 

@@ -238,7 +238,7 @@ def test_a_withdrawn_run_says_so_and_needs_a_reason(visit, stage):
 @pytest.mark.req("P-6")
 def test_own_runs_are_compared_side_by_side(visit, stage):
     runs = [stage.submit(file=name, label=name, kind="contrastive") for name in ("silent", "perfect")]
-    page = visit("ada").get(f"{HOME}/compare?run={runs[0]}&run={runs[1]}").text
+    page = visit("ada").get(f"{HOME}/compare?run={runs[1]}&run={runs[0]}").text
     assert "+1.0000" in page
     other = stage.submit(team="beta", file="perfect")
     assert other not in visit("ada").get(f"{HOME}/compare?run={other}&run={runs[0]}").text
@@ -261,9 +261,28 @@ def test_a_paired_test_of_own_runs_is_asked_for_waited_for_and_read(visit, stage
     assert browser.client.get(state).json()["state"] == "there"
     told = browser.get(page).text
     assert "Adjusted p" in told
-    assert re.search(r"[+-]1\.0000", told)
+    assert re.search(r"[+−]1\.0000", told)
     other = stage.submit(team="beta", file="perfect")
     assert browser.send(page, f"{HOME}/compare", run=[runs[0], other]).status_code == 404
+
+
+@pytest.mark.req("S-29")
+def test_a_paired_test_says_the_reason_of_its_verdict_and_has_the_sign_of_the_table_above(visit, stage):
+    runs = [stage.submit(file=name, label=name, kind="contrastive") for name in ("silent", "perfect")]
+    browser = visit("ada")
+    with stage.office.reading() as session:
+        seen = viewer(session, stage.season.campaign_id, stage.season.ada)
+        order = own_runs._chosen(session, stage.office, seen, stage.season.campaign_id, runs).order()
+    assert comparing.compare(stage.office, **asdict(order)) == "there"
+    for first, second, gap in ((*runs, "−1.0000"), (*runs[::-1], "+1.0000")):
+        told = browser.get(f"{HOME}/compare?run={first}&run={second}").text
+        assert set(re.findall(r"[-+−]1\.0000", told)) == {gap}, "one difference, one sign"
+        assert told.count(gap) == 2, "beside the values, and in the test"
+        assert re.search(
+            r"undecided</strong><span class=.note.><bdi>only \d+ of \d+ units differ, so no adjusted p", told
+        )
+        assert " disagree" not in told
+        assert not re.search(r"query\d", told), "no unit is named to a team"
 
 
 @pytest.mark.req("P-18")

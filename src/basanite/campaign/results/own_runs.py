@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Final, Literal
 
@@ -38,7 +38,7 @@ State = Literal["refused", "open", "computing", "failed", "there"]
 
 @dataclass(frozen=True)
 class Pair:
-    """Two runs on one value: first less second, and whether the difference is beyond doubt; no unit is named (M72)."""
+    """Two runs on one value: first minus second, and whether the difference is beyond doubt; no unit is named (M72)."""
 
     first: str
     second: str
@@ -49,6 +49,32 @@ class Pair:
     p_adjusted: float | None
     verdict: str
     """`first`, `second` (the better one), `no difference shown`, `undecided`, `identical`, `undefined`, `different`."""
+    reasons: tuple[Mapping[str, Any], ...] = ()
+    """Why, as `compare --json` says it, without the name of a unit (S-29)."""
+    flags: tuple[str, ...] = ()
+    """Why there is no interval."""
+
+    def turned(self) -> Pair:
+        """The same pair with the second run first."""
+        turned = {"first": "second", "second": "first"}.get(self.verdict, self.verdict)
+        gap, low, high = (None if one is None else -one for one in (self.difference, self.high, self.low))
+        return replace(
+            self,
+            first=self.second,
+            second=self.first,
+            difference=gap,
+            low=low,
+            high=high,
+            verdict=turned,
+            reasons=tuple(_turned(reason) for reason in self.reasons),
+        )
+
+
+def _turned(reason: Mapping[str, Any]) -> dict[str, Any]:
+    """A reason that tells an interval, for the difference with the other sign."""
+    if reason.get("low") is None or reason.get("high") is None:
+        return dict(reason)
+    return {**reason, "low": -reason["high"], "high": -reason["low"]}
 
 
 @dataclass(frozen=True)
@@ -179,4 +205,8 @@ def _pairs(data: Mapping[str, Any], metric: str) -> Iterator[Pair]:
     for one in data["differences"]:
         if one["metric"] == metric:
             numbers = (one["difference"], one["low"], one["high"], one["p_adjusted"])
-            yield Pair(one["first"], one["second"], *numbers, one["verdict"])
+            reasons = tuple(
+                {name: part for name, part in why.items() if name != "unit"} for why in one.get("reasons", ())
+            )
+            flags = tuple(one.get("flags", ()))
+            yield Pair(one["first"], one["second"], *numbers, one["verdict"], reasons, flags)

@@ -182,6 +182,8 @@ def difference_object(difference: Difference) -> dict[str, Any]:
         "p_adjusted": difference.p_adjusted,
         "verdict": difference.verdict,
         "note": difference.note or ("undefined" if math.isnan(difference.difference) else ""),
+        "flags": list(difference.flags),
+        "reasons": [reason.as_dict() for reason in difference.reasons],
         "moved": [list(unit) for unit in difference.moved],
     }
     infinite = math.isinf(difference.difference)

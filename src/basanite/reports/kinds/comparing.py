@@ -70,19 +70,23 @@ def differences_table(comparison: Comparison, metric: str) -> Table:
         (d.first, d.second, d.difference, d.low, d.high, d.p, d.p_adjusted, verdict_in_words(d), d.note)
         for d in _on(comparison, metric)
     )
-    note = (
-        "Difference: first minus second. A verdict rests on the adjusted p and the interval; where they disagree it is "
-    )
-    note += "“undecided”."
+    note = "A verdict rests on the adjusted p and the interval of the difference; what leaves it open is a remark."
     return tidy(Table(f"Differences in {metric}", DIFFERENCE_COLUMNS, rows, note))
 
 
 def pairs_matrix(comparison: Comparison, ranking: Ranking) -> Table:
-    """The matrix of pairs in order of rank: how the row's system stands to the column's."""
-    known = {(d.first, d.second): _standing(d, 1) for d in _on(comparison, ranking.metric)}
-    known |= {(d.second, d.first): _standing(d, -1) for d in _on(comparison, ranking.metric)}
+    """The matrix of pairs in order of rank: how the row's system stands to the column's.
+
+    A difference stands in it once, with the sign that it has in every other table (S-29).
+    """
+    pairs = _on(comparison, ranking.metric)
+    known = {(d.first, d.second): f"{_sign(d, 'first')} {_signed(d.difference)}" for d in pairs}
+    known |= {(d.second, d.first): _sign(d, "second") for d in pairs}
     rows = tuple((row, *(known.get((row, column), "") for column in ranking.order)) for row in ranking.order)
-    note = "Row minus column. ▲ row shown better, ▼ row shown worse, · no difference shown, ? undecided, = identical."
+    note = (
+        "Differences are first minus second, here and below, and stand in the row of the first. ▲ row shown better, "
+        "▼ row shown worse, · no difference shown, ? undecided, = identical."
+    )
     return Table(f"Matrix of pairs on {ranking.metric}", ("System", *ranking.order), rows, note)
 
 
@@ -144,13 +148,15 @@ def _cells(comparison: Comparison, system: str, metric: str) -> tuple[Cell, ...]
     return value_cells(analysis.values[metric], metric_of(analysis, metric))
 
 
-def _standing(difference: Difference, sign: int) -> str:
-    row_verdict = "first" if sign > 0 else "second"
-    signs = {row_verdict: "▲", "undecided": "?", "identical": "=", "no difference shown": "·"}
-    lost = difference.verdict in ("first", "second") and difference.verdict != row_verdict
-    value = sign * difference.difference
-    glyph = "▼" if lost else signs.get(difference.verdict, "·")
-    return f"{glyph} {'+' if value > 0 else ''}{number(value).replace('-', '−')}"
+def _sign(difference: Difference, row: str) -> str:
+    """How the first or second system of a pair stands to the other, in one sign."""
+    if difference.verdict in ("first", "second"):
+        return "▲" if difference.verdict == row else "▼"
+    return {"undecided": "?", "identical": "="}.get(difference.verdict, "·")
+
+
+def _signed(value: float) -> str:
+    return f"{'+' if value > 0 else ''}{number(value).replace('-', '−')}"
 
 
 def _sentences(comparison: Comparison) -> Iterator[str]:
@@ -210,10 +216,20 @@ def _pair_in_words(difference: Difference) -> str:
     better = {"first": (difference.first, difference.second), "second": (difference.second, difference.first)}
     if difference.verdict in better:
         winner, loser = better[difference.verdict]
-        size, p = number(abs(difference.difference)), number(difference.p_adjusted)
-        return f"{winner} is shown better than {loser}, by {size} (adjusted p {p})."
-    note = f": {difference.note}" if difference.note else ""
-    return f"{difference.first} and {difference.second}: {difference.verdict}{note}."
+        return (
+            f"{winner} is shown better than {loser}, by {number(abs(difference.difference))} ({_figures(difference)})."
+        )
+    note = difference.note if difference.note or difference.verdict != "no difference shown" else _figures(difference)
+    return f"{difference.first} and {difference.second}: {difference.verdict}{': ' if note else ''}{note}."
+
+
+def _figures(difference: Difference) -> str:
+    """The numbers behind a verdict: the adjusted p, and the interval of first minus second if there is one."""
+    p = f"adjusted p {number(difference.p_adjusted)}"
+    if difference.low is None or difference.high is None:
+        return p
+    span = f"{number(difference.low)} to {number(difference.high)}"
+    return f"{p}, interval of {difference.first} minus {difference.second} {span}"
 
 
 def _headlines(comparison: Comparison, primary: str) -> Iterator[Headline]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Query, Request
@@ -15,6 +15,7 @@ from basanite.campaign.results import own_runs, seeing
 from basanite.campaign.results.own_runs import OwnComparison
 from basanite.campaign.results.seen import SeenSubmission
 from basanite.figures import Table
+from basanite.reports.wording import number, true_minus
 from basanite.server.catalogue import said, say, sentence
 from basanite.server.pages.foundation.forms import Filled
 from basanite.server.pages.foundation.frame import go, refuse, show
@@ -32,9 +33,17 @@ VERDICTS: Final[Mapping[str, str]] = {
     "different": sentence("they differ"),
     "identical": sentence("the same on every unit"),
     "no difference shown": sentence("no difference shown"),
-    "undecided": sentence("undecided: the test and the interval disagree, or too few units decide"),
+    "undecided": sentence("undecided"),
     "undefined": sentence("undefined"),
 }
+REASONS: Final[Mapping[str, str]] = {
+    "dominated": sentence("one of the {things} makes {percent} % of the squared differences (limit {most} %)"),
+    "few": sentence("only {differing} of {among} {things} differ, so no adjusted p below {smallest_p} is possible"),
+    "disagree above": sentence("p {p} is above {alpha}, yet the interval {low} to {high} excludes 0"),
+    "disagree": sentence("p {p} is at most {alpha}, yet the interval {low} to {high} contains 0"),
+    "adjusted": sentence("p {p} becomes {p_adjusted} for {pairs} pairs, and the interval is of this pair alone"),
+}
+THINGS: Final[Mapping[str, str]] = {"units": sentence("units"), "clusters": sentence("clusters")}
 
 
 @dataclass(frozen=True)
@@ -46,8 +55,8 @@ class Run:
     number: int
     value: float | None
     place: Place
-    better: float | None
-    """How much better than the first one that was chosen."""
+    gap: float | None
+    """The first one that was chosen minus this one, the sign that it has in the paired test (S-29)."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +70,8 @@ class Tested:
     high: float | None
     p: float | None
     verdict: str
+    why: str = ""
+    """Why the verdict is what it is, and why there is no interval; no unit is named (M72)."""
 
 
 @dataclass(frozen=True)
@@ -134,6 +145,9 @@ def _asked(caller: Caller, runs: Iterable[str]) -> ComparePage:
 def with_test(page: ComparePage, test: OwnComparison, address: str = "") -> ComparePage:
     """The page with what the paired test says, or where it stands."""
     names = {run.id: f"{run.number} {run.label}" for run in page.runs}
+    order = list(names)
+    pairs = [one if order.index(one.first) < order.index(one.second) else one.turned() for one in test.pairs]
+    pairs.sort(key=lambda one: (order.index(one.first), order.index(one.second)))
     tested = (
         Tested(
             names[one.first],
@@ -143,13 +157,28 @@ def with_test(page: ComparePage, test: OwnComparison, address: str = "") -> Comp
             one.high,
             one.p_adjusted,
             say(VERDICTS.get(one.verdict, one.verdict), first=names[one.first], second=names[one.second]),
+            "; ".join((*map(_why, one.reasons), *one.flags)),
         )
-        for one in test.pairs
+        for one in pairs
     )
     reason = str(test.reason) if test.reason else ""
     return replace(
         page, state=test.state, tested=tuple(tested), test_metric=test.metric, reason=reason, state_address=address
     )
+
+
+def _why(reason: Mapping[str, Any]) -> str:
+    """A reason in words of the page."""
+    kind, parts = str(reason["kind"]), {name: _figure(part) for name, part in reason.items()}
+    if kind == "dominated":
+        parts |= {"percent": f"{100 * reason['share']:.0f}", "most": f"{100 * reason['most']:.0f}"}
+    if kind == "disagree" and reason["p"] > reason["alpha"]:
+        kind = "disagree above"
+    return say(REASONS[kind], **(parts | {"things": say(THINGS[reason["things"]])}))
+
+
+def _figure(part: Any) -> str:
+    return true_minus(number(part)) if isinstance(part, int | float) else str(part)
 
 
 def page_of(offered: tuple[SeenSubmission, ...], chosen: list[SeenSubmission]) -> ComparePage:
@@ -166,7 +195,7 @@ def _runs(chosen: list[SeenSubmission], metric: str) -> tuple[Run, ...]:
     entries = [_entry(one, metric) for one in chosen]
     axis = axis_of(entry.get(name) for entry in entries for name in ("value", "low", "high"))
     first = entries[0].get("value")
-    gains = [None if first is None or (value := entry.get("value")) is None else value - first for entry in entries]
+    gaps = [None if first is None or (value := entry.get("value")) is None else first - value for entry in entries]
     return tuple(
         Run(
             one.id,
@@ -174,9 +203,9 @@ def _runs(chosen: list[SeenSubmission], metric: str) -> tuple[Run, ...]:
             one.number,
             entry.get("value"),
             place(entry.get("value"), entry.get("low"), entry.get("high"), axis),
-            gain if index else None,
+            gap if index else None,
         )
-        for index, (one, entry, gain) in enumerate(zip(chosen, entries, gains, strict=True))
+        for index, (one, entry, gap) in enumerate(zip(chosen, entries, gaps, strict=True))
     )
 
 
