@@ -197,7 +197,7 @@ BAD = {
     "a kind of its own": ({**GOLD[0], "kind": "guess"}, "the kind 'guess' is not known"),
     "other variables": ({**GOLD[0], "answer": {"?X": ["Jets"]}}, "other variables than the query"),
     "no names": ({**GOLD[0], "answer": {"?T": []}}, "no names for an entity"),
-    "an object for a literal": ({**GOLD[0], "answer": {"?T": {"a": 1}}}, "neither names nor a literal"),
+    "an object for a literal": ({**GOLD[2], "answer": {"?N": {"a": 1}}}, "neither names nor a literal"),
     "no list of provenance": ({**GOLD[0], "provenance": "line 3"}, "provenance is no list"),
     "no answer": ({"query": "winners", "document": "a"}, "other variables than the query"),
 }

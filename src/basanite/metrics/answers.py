@@ -75,14 +75,14 @@ def match(answers: Sequence[Bindings], gold: Sequence[Bindings], credit: Credit 
 
 def credit_matrix(answers: Sequence[Bindings], gold: Sequence[Bindings], credit: Credit = share) -> Rows:
     """The credit of every answer for every gold answer, `float64[answers, gold]`; less than a half is nothing."""
-    index, found = _Index(gold), np.zeros((len(answers), len(gold)))
+    index, found = GoldIndex(gold), np.zeros((len(answers), len(gold)))
     for row, answer in enumerate(answers):
         for column, value in index.candidates(answer, credit):
             found[row, column] = value
     return np.where(found >= LEAST - SLACK, found, 0.0)
 
 
-class _Index:
+class GoldIndex:
     """Gold answers by their literals and entities: an answer looks up the few it could have credit for."""
 
     def __init__(self, gold: Sequence[Bindings]) -> None:

@@ -19,7 +19,7 @@ from basanite.formats.records import LARGEST, digest_of
 from basanite.kernel import LevelRows, Rows, Scores, UnitRows
 from basanite.metrics.answers import COLUMNS, CREDITS, METRICS, PAPER, PR, AnswerCounts, document_rows
 from basanite.problems import Findings, Problem
-from basanite.reading.gold.answers import RULE, Answer, read_answers, read_gold
+from basanite.reading.gold.answers import KINDS, RULE, Answer, read_answers, read_gold
 from basanite.reading.gold.counting import Cell, Gold, Settled, counts_of, gold_for, settled_cells
 from basanite.reading.gold.truth import Truth, read_truth
 from basanite.reading.gold.versions import versions
@@ -30,7 +30,7 @@ from basanite.reading.task_figures import compared_figures, reading_figures
 from basanite.reading.task_report import Kept, VersionScore, score_of_version, spoken_of
 from basanite.reports.wording import plural
 from basanite.tasks import Inputs, Setting, Task
-from basanite.tasks.setting_kinds import number_or_nan
+from basanite.tasks.setting_kinds import names_list, number_or_nan, one_of
 
 NO_HUMAN: Final = "no answers of people were given, so ratios to human performance are undefined"
 QUERIES_FIXED: Final = "draws are of whole documents; queries and gold are held fixed"
@@ -70,7 +70,7 @@ class ReadingRun:
 
     def scores(self, system: str) -> Scores:
         """The counts of every document, of machine and human together."""
-        gold = gold_for(self.truth.gold, self.truth.capabilities)
+        gold = gold_for(self.truth.gold, self.truth.capabilities, self.truth.kinds)
         credit = CREDITS[self.settings["credit"]]
         answers, left_out = self._asked(self.answers)
         machine, human = (settled_cells(side, gold, credit) for side in (answers, self._asked(self.human)[0]))
@@ -93,10 +93,10 @@ class ReadingRun:
         )
 
     def _asked(self, answers: Sequence[Answer]) -> tuple[tuple[Answer, ...], tuple[str, ...]]:
-        """The answers to what this part and phase ask, and what must be said of the others."""
+        """The answers to what this task asks, and what must be said of the others."""
         kept = tuple(answer for answer in answers if self.truth.asks(answer))
         others = plural("answer", len(answers) - len(kept))
-        words = f"{others} about other queries or documents than this part and phase ask were left out"
+        words = f"{others} about other queries or documents than this task asks were left out"
         return kept, (words,) if len(kept) < len(answers) else ()
 
     def _table(self, machine: Mapping[Cell, Settled], human: Mapping[Cell, Settled], gold: Gold) -> UnitRows:
@@ -190,6 +190,10 @@ def _number(text: str) -> float:
     return number
 
 
+def _kinds(text: str) -> tuple[str, ...]:
+    return tuple(one_of(KINDS, name) for name in names_list(text))
+
+
 def _credit(text: str) -> str:
     if text not in CREDITS:
         raise ValueError(f"it is none of {', '.join(CREDITS)}")
@@ -207,6 +211,16 @@ TASK = Task(
     settings=(
         Setting("part", "The part of the corpus that is scored.", str, "test"),
         Setting("gold", "The version of the gold, like v1; without it the newest.", str, None),
+        Setting("queries", "The queries that were asked, separated by commas; without it, all.", names_list, None),
+        Setting(
+            "types", "The types of queries that were asked, separated by commas; without it, all.", names_list, None
+        ),
+        Setting(
+            "documents", "The documents that were asked about, separated by commas; without it, all.", names_list, None
+        ),
+        Setting(
+            "kinds", "explicit, inferred or both: the gold that is scored against; without it, both.", _kinds, None
+        ),
         Setting("phase", "The phase whose capabilities are in scope; without it everything is.", str, None),
         Setting("beta", "The weight of recall in F: 1 is the harmonic mean.", _number, 1.0),
         Setting(

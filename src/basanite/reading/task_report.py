@@ -78,9 +78,9 @@ def score_of_version(
 ) -> VersionScore:
     """The values of one run on one version of the gold, as far as numbers without intervals can tell."""
     known = [one for one in gold if truth.asks(one.answer)]
-    seen, credit = gold_for(known, truth.capabilities), CREDITS[settings["credit"]]
+    seen, credit = gold_for(known, truth.capabilities, truth.kinds), CREDITS[settings["credit"]]
     values = _values(seen, answers, human, truth, settings)
-    others = gold_for([one for one in known if one.system != system], truth.capabilities)
+    others = gold_for([one for one in known if one.system != system], truth.capabilities, truth.kinds)
     without = _values(others, answers, human, truth, settings)["f"]
     open_, unmatched = never_adjudicated(settled_cells(answers, seen, credit), seen, credit)
     return VersionScore(version, seen.size, values, without, open_, unmatched)

@@ -21,6 +21,7 @@ from basanite.campaign.office import Actor, Office
 from basanite.campaign.store import events
 from basanite.campaign.store.tables import PooledAnswer, ReadingDecision, ReadingPackage
 from basanite.metrics.answers import match
+from basanite.reading.gold.answers import without_own
 
 AROUND: Final = 90
 """Characters of a text before and after the words that an answer rests on."""
@@ -123,7 +124,7 @@ def _by_cell(lines: Iterable[GoldLine]) -> dict[tuple[str, str], list[GoldLine]]
 
 def _in_gold(row: PooledAnswer, lines: Sequence[GoldLine]) -> bool:
     """Whether the gold has settled this answer: one of its lines says all that it says."""
-    found = match([bound(row.bindings)], [line.bindings for line in lines])
+    found = match([without_own(bound(row.bindings))], [line.bindings for line in lines])
     return bool(found) and found[0].credit >= FULL
 
 

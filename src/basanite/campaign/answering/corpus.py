@@ -49,6 +49,8 @@ class Asked:
     capabilities: tuple[str, ...]
     labels: Mapping[str, str]
     """What people call the things that variables stand for."""
+    ranges: Mapping[str, str]
+    """What its variables stand for, as far as the ontology knows: `thing` or a type of values."""
     generated: bool = False
     """Whether it comes from the ontology and stands in no file of the package."""
 
@@ -127,6 +129,7 @@ def _asked(one: Mapping[str, Any]) -> Asked:
         tuple(one["lines"]),
         tuple(one["capabilities"]),
         one["labels"],
+        one.get("ranges", {}),  # packages that were added before answers were read by their ranges have none
         one["generated"],
     )
 

@@ -75,7 +75,8 @@ def lines(session: Session, office: Office, package: ReadingPackage) -> tuple[Go
 
 def _line(text: str, texts: Corpus) -> GoldLine:
     one = json.loads(text)
-    bindings = bindings_of(one["answer"], texts.queries[one["query"]].variables, texts.prefixes)
+    asked = texts.queries[one["query"]]
+    bindings = bindings_of(one["answer"], asked.variables, texts.prefixes, asked.ranges)
     return GoldLine(one["query"], one["document"], bindings, one["kind"], one["verdict"], text)
 
 

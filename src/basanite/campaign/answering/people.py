@@ -23,7 +23,7 @@ from basanite.campaign.store.tables import (
     ReadingTaskRow,
     ReceivedAnswer,
 )
-from basanite.reading.gold.answers import KINDS, bindings_of
+from basanite.reading.gold.answers import KINDS, AnswerError, bindings_of
 from basanite.reading.package.documents import Document as PackageDocument
 
 ANSWERING: Final = frozenset({"annotator", "judge", "evaluation", "administrator"})
@@ -167,7 +167,10 @@ def give(
     if not pieces and kind != "inferred":
         fix = "select the words in the text that say so and take them as evidence, or choose that it can be inferred"
         raise refused("R-18", "the answer has no evidence", fix, status=422)
-    bindings = bindings_of(said, asked.variables, texts.prefixes)
+    try:
+        bindings = bindings_of(said, asked.variables, texts.prefixes, asked.ranges)
+    except AnswerError as error:
+        raise refused("R-18", str(error), error.fix, status=422) from error
     arrived = Arrived(
         query,
         document,

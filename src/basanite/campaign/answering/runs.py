@@ -168,11 +168,12 @@ def known_names(session: Session, office: Office, row: ReadingRun) -> dict[str, 
     """What the answers of a run may speak of: the queries of its task and the documents of its part."""
     asked = session.get_one(ReadingTaskRow, row.reading_task_id)
     texts = _corpus(session, office, row)
-    queries = {name: list(texts.queries[name].variables) for name in asked.queries if name in texts.queries}
+    queries = {name: texts.queries[name] for name in asked.queries if name in texts.queries}
     documents = [one.name for one in texts.documents.values() if one.part == asked.part]
     prefixes = texts.prefixes
     return {
-        "queries": queries,
+        "queries": {name: list(query.variables) for name, query in queries.items()},
+        "ranges": {name: dict(query.ranges) for name, query in queries.items()},
         "documents": documents,
         "namespace": prefixes.namespace,
         "prefixes": dict(prefixes.names),

@@ -118,6 +118,7 @@ def _data(
         "draws": draws,
         "seed": secret if campaign.sealed and window is not None else 0,
         "system": system_of(run),
+        "queries": list(task.queries),
         "generated": [name for name in task.queries if name in queries and queries[name].generated],
     }
 

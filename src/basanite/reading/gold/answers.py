@@ -1,14 +1,15 @@
 """Answers to queries from NDJSON: of a machine, of people, and the gold, each checked with its line.
 
-Entities are compared by their strings without regard to case and spacing, literals by their value: `5` is `05`, and a
-count is never a truth value.
+Entities are compared by their strings without regard to case, width, blanks and surrounding punctuation, values by what
+they are worth. Where the ontology knows what a variable stands for, an answer is read as that, or refused (R-32).
 """
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import lru_cache, partial
 from pathlib import Path
@@ -17,6 +18,9 @@ from typing import Any, Final, Literal
 from basanite.formats.records import Place, Records, read_records
 from basanite.metrics.answers import Bindings, Bound
 from basanite.problems import Findings, Where
+from basanite.reading.gold.written import TEXTS, expected, written_value
+from basanite.reading.ontology.model import THING
+from basanite.reading.package.model import Package
 from basanite.reading.package.ndjson import near
 from basanite.reading.patterns import PatternError, Prefixes, parse_term
 from basanite.reading.terms import Literal as LiteralTerm
@@ -30,6 +34,8 @@ RULE: Final = "R-19"
 GOLD_RULE: Final = "R-17"
 MOST_NAMES: Final = 1_000
 LONGEST: Final = 1_000
+QUOTED: Final = re.compile(r'"(?P<text>[^"]*)"(?:@[A-Za-z-]+|\^\^\S+)?')
+"""A literal as terms are written in a package, with its language or type."""
 REMEMBERED: Final = 50_000
 """Names whose plain form is kept: the same few come again and again."""
 
@@ -68,10 +74,19 @@ class Known:
     """The variables of the answer to each query, without question marks."""
     documents: frozenset[str]
     prefixes: Prefixes
+    ranges: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """What the variables of each query stand for, as far as the ontology knows: `thing` or a type of values."""
+
+    @classmethod
+    def of(cls, package: Package, documents: frozenset[str]) -> Known:
+        """All that a package knows about its queries."""
+        queries = {query.id: query.select or query.variables for query in package.queries}
+        ranges = {query.id: query.ranges(package.ontology) for query in package.queries}
+        return cls(queries, documents, package.manifest.prefixes, ranges)
 
 
-class _AnswerError(ValueError):
-    """An answer that cannot be read; `fix` says what to write. Never leaves this module."""
+class AnswerError(ValueError):
+    """An answer that cannot be read; `fix` says what to write."""
 
     def __init__(self, message: str, fix: str, found: Any = "") -> None:
         super().__init__(message)
@@ -97,7 +112,7 @@ def _answers(records: Records, known: Known, place: Place, findings: Findings) -
         fields = records.fields(row)
         try:
             yield _answer(fields, line, known)
-        except _AnswerError as error:
+        except AnswerError as error:
             findings.add(place.problem(records.file, line, str(error), error.fix, error.found))
 
 
@@ -119,7 +134,7 @@ def gold_answer(
     """One line of the gold; if it cannot be read, what is wrong, how to mend it and what was found are reported."""
     try:
         return _gold_answer(fields, line, known)
-    except _AnswerError as error:
+    except AnswerError as error:
         report(str(error), error.fix, error.found)
         return None
 
@@ -127,16 +142,16 @@ def gold_answer(
 def _gold_answer(fields: Mapping[str, Any], line: int, known: Known) -> GoldAnswer:
     verdict = fields.get("verdict", "correct")
     if verdict not in VERDICTS:
-        raise _AnswerError(f"the verdict {verdict!r} is not known", f"write one of {', '.join(VERDICTS)}", verdict)
+        raise AnswerError(f"the verdict {verdict!r} is not known", f"write one of {', '.join(VERDICTS)}", verdict)
     if "kind" not in fields:
-        raise _AnswerError("the kind is not told", f"write {' or '.join(KINDS)}")
+        raise AnswerError("the kind is not told", f"write {' or '.join(KINDS)}")
     tags = fields.get("capabilities", [])
     if not isinstance(tags, list) or not all(isinstance(tag, str) for tag in tags):
-        raise _AnswerError("capabilities are no list of words", 'write "capabilities": ["temporal"]', tags)
+        raise AnswerError("capabilities are no list of words", 'write "capabilities": ["temporal"]', tags)
     who = {name: fields.get(name, "") for name in ("system", "by", "when", "why")}
     for name, text in who.items():
         if not isinstance(text, str):
-            raise _AnswerError(f"{name!r} is no text", f'write "{name}": "…"', text)
+            raise AnswerError(f"{name!r} is no text", f'write "{name}": "…"', text)
     return GoldAnswer(_answer(fields, line, known), verdict, frozenset(tags), **who)
 
 
@@ -145,11 +160,11 @@ def _answer(fields: Mapping[str, Any], line: int, known: Known) -> Answer:
     document = _one_of(fields, "document", sorted(known.documents))
     kind = fields.get("kind", "explicit")
     if kind not in KINDS:
-        raise _AnswerError(f"the kind {kind!r} is not known", f"write {' or '.join(KINDS)}", kind)
+        raise AnswerError(f"the kind {kind!r} is not known", f"write {' or '.join(KINDS)}", kind)
     pieces = fields.get("provenance", [])
     if not isinstance(pieces, list) or not all(isinstance(piece, dict) for piece in pieces):
-        raise _AnswerError("provenance is no list of pieces of text", 'write "provenance": [{"start": 0, …}]', pieces)
-    bindings = bindings_of(fields.get("answer"), known.queries[query], known.prefixes)
+        raise AnswerError("provenance is no list of pieces of text", 'write "provenance": [{"start": 0, …}]', pieces)
+    bindings = bindings_of(fields.get("answer"), known.queries[query], known.prefixes, known.ranges.get(query))
     return Answer(query, document, bindings, kind, line, tuple(pieces))
 
 
@@ -157,42 +172,95 @@ def _one_of(fields: Mapping[str, Any], name: str, known: Mapping[str, Any] | Seq
     found = fields.get(name)
     if not isinstance(found, str) or found not in known:
         fix = near(found, tuple(known)) if isinstance(found, str) else f'write "{name}": "…"'
-        raise _AnswerError(f"no {name} is called {found!r}", fix, found if found is not None else "")
+        raise AnswerError(f"no {name} is called {found!r}", fix, found if found is not None else "")
     return found
 
 
-def bindings_of(found: Any, variables: Sequence[str], prefixes: Prefixes) -> Bindings:
-    """What an answer says of each variable, in the order of their names."""
+def bindings_of(
+    found: Any, variables: Sequence[str], prefixes: Prefixes, ranges: Mapping[str, str] | None = None
+) -> Bindings:
+    """What an answer says of each variable, in the order of their names; an `AnswerError` if it cannot be read."""
     wanted = sorted(variables)
     if not isinstance(found, dict) or sorted(name.removeprefix("?") for name in found) != wanted:
         fix = f"tell these and no others: {', '.join(f'?{name}' for name in wanted)}"
-        raise _AnswerError("the answer has other variables than the query", fix, found if found is not None else "")
+        raise AnswerError("the answer has other variables than the query", fix, found if found is not None else "")
     by_name = {name.removeprefix("?"): bound for name, bound in found.items()}
-    return tuple((name, _bound(by_name[name], prefixes)) for name in wanted)
+    return tuple((name, _bound(name, by_name[name], prefixes, (ranges or {}).get(name, ""))) for name in wanted)
 
 
-def _bound(found: Any, prefixes: Prefixes) -> Bound:
-    """A list of names is an entity; anything else is a literal."""
-    if isinstance(found, list):
-        names = frozenset(plain_name(name) for name in found if isinstance(name, str))
-        if not found or len(found) > MOST_NAMES or len(names) == 0 or not all(isinstance(n, str) for n in found):
-            raise _AnswerError("no names for an entity", f"write 1 to {MOST_NAMES} names that the text uses", found)
-        return names - {""} or names
+def _bound(name: str, found: Any, prefixes: Prefixes, range_: str) -> Bound:
+    """What a variable stands for; where nothing is known of it, a list is an entity and anything else a literal."""
+    if range_ == THING or (not range_ and isinstance(found, list)):
+        return _entity(name, found)
+    texts = [_text(name, one) for one in (found if isinstance(found, list) else [found])]
+    if not range_:
+        return literal_value(texts[0], prefixes)
+    values = {_value(name, text, range_) for text in texts}
+    if len(values) != 1:
+        raise AnswerError(f"?{name} has {len(values)} values", "give one value; another one is another answer", found)
+    return values.pop()
+
+
+def _entity(name: str, found: Any) -> frozenset[str]:
+    listed = found if isinstance(found, list) else [found]
+    names = [one for one in listed if isinstance(one, str) and one.strip()]
+    if not names or len(listed) > MOST_NAMES or not all(isinstance(one, str) for one in listed):
+        fix = f'write 1 to {MOST_NAMES} names that the text uses, as ["Jets", "New York Jets"]'
+        raise AnswerError(f"?{name} has no names for an entity", fix, found)
+    if len({one.strip() for one in names if is_own(one)}) > 1:
+        raise AnswerError(f"?{name} has several ids of its own", "one thing has one id, as _:g1", found)
+    return frozenset(one.strip() if is_own(one) else plain_name(one) for one in names)
+
+
+def is_own(name: str) -> bool:
+    """Whether a name is only an id that its writer made up, as `_:g1`: it tells things apart and never decides (R-31).
+
+    >>> is_own("_:g1"), is_own("Jets")
+    (True, False)
+    """
+    return name.lstrip().startswith("_:")
+
+
+def without_own(bindings: Bindings) -> Bindings:
+    """Bindings with the names of things alone: ids that an answer made up mean nothing to anybody else."""
+    return tuple((name, _names(bound) if isinstance(bound, frozenset) else bound) for name, bound in bindings)
+
+
+def _names(bound: frozenset[str]) -> frozenset[str]:
+    return frozenset(one for one in bound if not is_own(one))
+
+
+def _text(name: str, found: Any) -> str:
     if isinstance(found, bool):
         return "true" if found else "false"
-    if isinstance(found, str | int | float) and len(str(found)) <= LONGEST:
-        return literal_value(str(found), prefixes)
-    raise _AnswerError("neither names nor a literal", 'write ["a name", "another"] or a literal like 5', found)
+    if isinstance(found, str | int | float) and (text := str(found)).strip() and len(text) <= LONGEST:
+        return text
+    raise AnswerError(
+        f"?{name} is neither names nor a literal", 'write ["a name", "another"] or a literal like 5', found
+    )
+
+
+def _value(name: str, text: str, range_: str) -> str:
+    """A text as the value it stands for: never nothing in silence (R-32)."""
+    quoted = QUOTED.fullmatch(text.strip())
+    plain = quoted["text"] if quoted else text
+    value = plain_name(plain) if range_ in TEXTS else written_value(plain, range_)
+    if value is None:
+        raise AnswerError(f"?{name} is a value of the type {range_}, which this is not", expected(range_), text)
+    return value
 
 
 @lru_cache(maxsize=REMEMBERED)
 def plain_name(name: str) -> str:
-    """A name of an entity without regard to case, width and spacing.
+    """A name or text without regard to case, width, blanks and surrounding punctuation.
 
-    >>> plain_name("  New  York JETS ")
-    'new york jets'
+    >>> plain_name("  New  York JETS "), plain_name("“Ｊｅｔｓ”,"), plain_name("?!")
+    ('new york jets', 'jets', '?!')
     """
-    return " ".join(unicodedata.normalize("NFKC", name).casefold().split())
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
+    words = " ".join(folded.split())
+    inside = [at for at, char in enumerate(words) if not (char.isspace() or unicodedata.category(char).startswith("P"))]
+    return words[inside[0] : inside[-1] + 1] if inside else words
 
 
 def literal_value(text: str, prefixes: Prefixes) -> str:

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from basanite.metrics.answers import COUNTS, KINDS, Credit, Match, match, share
 from basanite.reading.gold.answers import Answer, GoldAnswer
+from basanite.reading.gold.structure import own_id, resolve
 
 Cell = tuple[str, str]
 """A query and a document: matching never leaves one."""
@@ -52,23 +53,38 @@ class Settled:
     unmatched: tuple[Answer, ...] = ()
 
 
-def gold_for(gold: Iterable[GoldAnswer], capabilities: frozenset[str] | None) -> Gold:
-    """The gold as a phase with these capabilities sees it (None: everything is in scope)."""
+def gold_for(
+    gold: Iterable[GoldAnswer], capabilities: frozenset[str] | None, asked: frozenset[str] = frozenset(KINDS[1:])
+) -> Gold:
+    """The gold as a phase with these capabilities (None: all) and a task about these kinds see it."""
     inside: dict[Cell, list[GoldAnswer]] = {}
     outside: dict[Cell, list[GoldAnswer]] = {}
     settled: dict[Cell, list[GoldAnswer]] = {}
     kinds: dict[str, set[str]] = {}
-    for one in gold:
+    for one in _with_one_name(tuple(gold)):
         cell = one.answer.query, one.answer.document
         if one.verdict != "correct":
             (outside if one.verdict == "out-of-scope" else settled).setdefault(cell, []).append(one)
-        elif capabilities is not None and not one.capabilities <= capabilities:
+        elif one.answer.kind not in asked or not (capabilities is None or one.capabilities <= capabilities):
             outside.setdefault(cell, []).append(one)
         else:
             inside.setdefault(cell, []).append(one)
             kinds.setdefault(one.answer.query, set()).add(one.answer.kind)
     by_query = {query: frozenset(found) for query, found in kinds.items()}
     return Gold(_frozen(inside), _frozen(outside), _frozen(settled), by_query)
+
+
+def _with_one_name(gold: Sequence[GoldAnswer]) -> Iterator[GoldAnswer]:
+    """The gold with every string that a thing without a name has anywhere in its document, wherever it stands."""
+    strings: dict[tuple[str, str], frozenset[str]] = {}
+    for one in gold:
+        for _, bound in one.answer.bindings:
+            if isinstance(bound, frozenset) and (thing := own_id(bound)):
+                place = one.answer.document, thing
+                strings[place] = strings.get(place, frozenset()) | bound
+    for one in gold:
+        bindings = tuple((name, strings.get((one.answer.document, own_id(b)), b)) for name, b in one.answer.bindings)
+        yield replace(one, answer=replace(one.answer, bindings=bindings)) if bindings != one.answer.bindings else one
 
 
 def _frozen(cells: Mapping[Cell, Sequence[GoldAnswer]]) -> dict[Cell, tuple[GoldAnswer, ...]]:
@@ -111,8 +127,12 @@ def counts_of(cells: Mapping[Cell, Settled], gold: Gold, documents: Sequence[str
 
 
 def settled_cells(answers: Iterable[Answer], gold: Gold, credit: Credit = share) -> dict[Cell, Settled]:
-    """Every query and document that a side has answers for, settled."""
-    return {cell: settle(found, gold, cell, credit) for cell, found in by_cell(answers).items()}
+    """Every query and document that a side has answers for, settled; first, things without a name are recognized."""
+    known = [
+        [one.answer for found in side.values() for one in found] for side in (gold.inside, gold.outside, gold.settled)
+    ]
+    named = resolve(tuple(answers), known, credit)
+    return {cell: settle(found, gold, cell, credit) for cell, found in by_cell(named).items()}
 
 
 def never_adjudicated(cells: Mapping[Cell, Settled], gold: Gold, credit: Credit = share) -> tuple[int, int]:

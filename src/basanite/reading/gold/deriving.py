@@ -1,6 +1,7 @@
 """Gold that annotated statements and the rules lead to: the answers of a document with the words behind them (R-17).
 
-A thing is told by the words that annotators marked as it, by texts that the ontology says of it, and by its own name.
+A thing is told by the words that annotators marked as it and by texts that statements say of it. One without any, or
+of a class that texts do not name, has an id like `_:game-1` as well, and is matched by its structure (R-31).
 """
 
 from __future__ import annotations
@@ -8,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from basanite.reading.ontology.model import Ontology
 from basanite.reading.provenance import Assertion
 from basanite.reading.queries.model import Query
 from basanite.reading.reasoner.answers import Answered, answer
 from basanite.reading.reasoner.explaining.trees import Explainer
 from basanite.reading.reasoner.inference import Inference, Reasoner
 from basanite.reading.terms import XSD, Iri, Literal, Node, Statement, Term
+from basanite.reading.vocabulary import TYPE
 
 TEXTS: Final = XSD + "string"
 
@@ -26,7 +29,9 @@ class Book:
         self.inference: Inference = reasoner.infer(dict.fromkeys(one.statement for one in said))
         self.explainer = Explainer(self.inference)
         self.inferred = {one.statement for one in said if one.kind == "inferred"}
-        self.names = _names_of(said)
+        self.mentions, self.texts = _mentions_of(said), _texts_of(said)
+        self.words = vocabulary(reasoner)
+        self.nameless = frozenset(self._nameless(reasoner.ontology))
 
     def answers(self, query: Query) -> tuple[Answered, ...]:
         """The answers of a query; none where a limit was reached."""
@@ -36,7 +41,22 @@ class Book:
         """What a term is called in an answer."""
         if isinstance(term, Literal):
             return term.lexical
-        return list(dict.fromkeys((*self.names.get(term, ()), own_name(term))))
+        if term in self.words:
+            return [own_name(term)]
+        mentions = self.mentions.get(term, [])
+        words = mentions if term in self.nameless else [*mentions, *self.texts.get(term, ())]
+        own = [] if words and term not in self.nameless else [f"_:{own_name(term)}"]
+        return list(dict.fromkeys((*own, *words)))
+
+    def _nameless(self, ontology: Ontology | None) -> Iterator[Term]:
+        """The things of classes whose members texts do not name."""
+        classes = ontology.classes if ontology else {}
+        below = {
+            iri for iri in classes if not all(classes[one].named for one in ontology.ancestors[iri] if one in classes)
+        }
+        for statement in (*(one.statement for one in self.said), *self.inference.derived):
+            if statement.predicate == TYPE and statement.object in below:
+                yield statement.subject
 
     def lines(self, query: Query, document: str, why: Mapping[str, str]) -> Iterator[dict[str, Any]]:
         """The answers of a query as lines of gold, with the words that they rest on, and who, when and why."""
@@ -60,6 +80,15 @@ class Book:
             yield {"start": span.start, "end": span.end, "exact": span.exact}
 
 
+def vocabulary(reasoner: Reasoner) -> frozenset[Term]:
+    """What a theory itself speaks of: its names are known to everybody, and are no ids of an annotator."""
+    heads = {
+        term for rule in reasoner.rules.rules for head in rule.heads for term in head.terms if isinstance(term, Iri)
+    }
+    ontology = reasoner.ontology
+    return frozenset(heads | (set(ontology.classes) | set(ontology.properties) if ontology else set()))
+
+
 def own_name(term: Iri | Node) -> str:
     """The name of a thing by itself.
 
@@ -69,14 +98,22 @@ def own_name(term: Iri | Node) -> str:
     return term.label if isinstance(term, Node) else term.value.rpartition("#")[2].rpartition("/")[2]
 
 
-def _names_of(said: Iterable[Assertion]) -> Mapping[Term, list[str]]:
+def _mentions_of(said: Iterable[Assertion]) -> Mapping[Term, list[str]]:
+    """The words that annotators marked as each thing."""
     found: dict[Term, list[str]] = {}
     for one in said:
-        statement = one.statement
-        if isinstance(statement.object, Literal) and statement.object.datatype == TEXTS:
-            found.setdefault(statement.subject, []).append(statement.object.lexical)
         for span in one.spans:
-            whose = {"subject": statement.subject, "object": statement.object}.get(span.role)
+            whose = {"subject": one.statement.subject, "object": one.statement.object}.get(span.role)
             if whose is not None and not isinstance(whose, Literal):
                 found.setdefault(whose, []).append(" ".join(span.exact.split()))
+    return found
+
+
+def _texts_of(said: Iterable[Assertion]) -> Mapping[Term, list[str]]:
+    """The texts that statements say of each thing, such as its name."""
+    found: dict[Term, list[str]] = {}
+    for one in said:
+        value = one.statement.object
+        if isinstance(value, Literal) and value.datatype == TEXTS:
+            found.setdefault(one.statement.subject, []).append(value.lexical)
     return found

@@ -1,30 +1,34 @@
-"""What a package holds for one part: its documents, queries and one version of the gold."""
+"""What a task asks of a package: the documents, queries and kinds it is about, and the gold of exactly these (R-30)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from basanite.errors import SettingError
 from basanite.problems import Findings
-from basanite.reading.gold.answers import Answer, GoldAnswer, Known, read_gold
+from basanite.reading.gold.answers import KINDS, Answer, GoldAnswer, Known, read_gold
+from basanite.reading.gold.counting import gold_for
 from basanite.reading.gold.versions import version_path
 from basanite.reading.package.manifest import Phase
 from basanite.reading.package.model import Package, read_package
 from basanite.reading.queries.model import Query
+from basanite.registry import suggestion
 
 
 @dataclass(frozen=True)
 class Truth:
-    """What a package holds for one part: its documents, queries and gold."""
+    """What a task asks of one part of a package, and its gold."""
 
     package: Package
     version: str
     path: Path
     documents: tuple[str, ...]
     queries: Mapping[str, Query]
+    kinds: frozenset[str]
     known: Known
     gold: tuple[GoldAnswer, ...]
     phase: Phase | None
@@ -35,7 +39,7 @@ class Truth:
         return self.phase.in_scope if self.phase else None
 
     def asks(self, answer: Answer) -> bool:
-        """Whether this part and phase ask what an answer is about: all else is neither right nor wrong (R-24)."""
+        """Whether this task asks what an answer is about: all else is neither right nor wrong (R-24, R-30)."""
         return answer.query in self.queries and answer.document in self._documents
 
     @cached_property
@@ -44,7 +48,7 @@ class Truth:
 
 
 def read_truth(root: Path, settings: Mapping[str, Any], findings: Findings) -> Truth | None:
-    """The documents, queries and gold of one part of a package."""
+    """The documents, queries and kinds that a task asks about, and the gold of exactly these."""
     package = read_package(root, findings)
     if package is None:
         return None
@@ -53,17 +57,46 @@ def read_truth(root: Path, settings: Mapping[str, Any], findings: Findings) -> T
     phase = manifest.phase(settings["phase"]) if settings["phase"] else None
     documents = package.documents(part, findings)
     queries = {query.id: query for query in package.queries_for(part)}
-    if phase:
-        queries = {name: query for name, query in queries.items() if query.in_scope(phase.in_scope)}
-    known = _known(package, documents)
+    _require("query", settings["queries"], queries)
+    _require("type", settings["types"], {query.type for query in queries.values()})
+    _require("document", settings["documents"], documents)
+    asked = {name: query for name, query in queries.items() if _is_asked(query, settings, phase)}
+    names = tuple(sorted(settings["documents"] or documents))
+    known = Known.of(package, frozenset(documents) | _all_documents(package))
     version, path = version_path(root, settings["gold"])
-    gold = tuple(one for one in read_gold(path, known, findings) if one.answer.document in documents)
-    gold = tuple(one for one in gold if one.answer.query in queries)
-    return Truth(package, version, path, tuple(sorted(documents)), queries, known, gold, phase)
+    kinds = frozenset(settings["kinds"] or KINDS)
+    truth = Truth(package, version, path, names, asked, kinds, known, (), phase)
+    gold = tuple(one for one in read_gold(path, known, findings) if truth.asks(one.answer))
+    if findings.valid and not gold_for(gold, truth.capabilities, kinds).size:
+        raise SettingError(_nothing(part, version, path, known))
+    return replace(truth, gold=gold)
 
 
-def _known(package: Package, documents: Mapping[str, object]) -> Known:
-    """All queries and documents of the package, so that a name of another part is no mistake in the gold."""
-    everything = {name for part in package.manifest.parts if package.has(part) for name in package.documents(part.name)}
-    selected = {query.id: query.select or query.variables for query in package.queries}
-    return Known(selected, frozenset(everything | set(documents)), package.manifest.prefixes)
+def _is_asked(query: Query, settings: Mapping[str, Any], phase: Phase | None) -> bool:
+    named = not settings["queries"] or query.id in settings["queries"]
+    of_type = not settings["types"] or query.type in settings["types"]
+    return named and of_type and (phase is None or query.in_scope(phase.in_scope))
+
+
+def _require(what: str, wanted: Sequence[str] | None, known: Iterable[str]) -> None:
+    """Refuse a name that nothing has: whoever mistypes one would be scored on something else."""
+    names = sorted(known)
+    for name in wanted or ():
+        if name not in names:
+            raise SettingError(f"This part has no {what} {name!r}. {suggestion(name, names)}")
+
+
+def _nothing(part: str, version: str, path: Path, known: Known) -> str:
+    """What is said where the gold covers nothing that is asked: a score of 0 would blame the answers for it (R-30)."""
+    covered = {one.answer.document for one in read_gold(path, known, Findings())}
+    about = f"It covers {len(covered)} documents of other parts or choices. " if covered else ""
+    return (
+        f"The gold {version} covers nothing that is asked of part {part!r}: there is nothing to score against. {about}"
+        "Choose another part, gold, queries, documents or kinds with --set, or add gold for these."
+    )
+
+
+def _all_documents(package: Package) -> frozenset[str]:
+    """The documents of every part, so that a name of another part is no mistake in the gold."""
+    parts = (part for part in package.manifest.parts if package.has(part))
+    return frozenset(name for part in parts for name in package.documents(part.name))

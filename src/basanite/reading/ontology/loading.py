@@ -40,7 +40,7 @@ BEGINNING: Final = re.compile(r"\s*(?:[\w.\-]*:(?P<short>[\w.\-]+)|<(?P<full>[^>
 RULE: Final = "R-7"
 
 SUBCLASS, DOMAIN, RANGE, LABEL = names(RDFS, "subClassOf", "domain", "range", "label")
-MARK, PLURAL, QUESTION, CAPABILITY = names(TS, "mark", "plural", "question", "capability")
+MARK, PLURAL, NAMED, QUESTION, CAPABILITY = names(TS, "mark", "plural", "named", "question", "capability")
 CLASS, RESTRICTION, ON_PROPERTY, DISJOINT, MEMBERS = names(
     OWL, "Class", "Restriction", "onProperty", "disjointWith", "members"
 )
@@ -175,7 +175,16 @@ class _Reader:
             frozenset(self._texts(iri, CAPABILITY)),
             parents,
             self._one_text(iri, PLURAL),
+            self._is_named(iri),
         )
+
+    def _is_named(self, iri: Iri) -> bool:
+        values = [value_of(term) if isinstance(term, Literal) else None for term in self._values(iri, NAMED)]
+        if len(values) > 1 or not all(isinstance(value, bool) for value in values):
+            self.problem(
+                iri, f"whether texts name a {self._name(iri)} is not told once", "write ts:named false, or nothing"
+            )
+        return False not in values
 
     def _property(self, iri: Iri) -> Property:
         return Property(

@@ -17,6 +17,8 @@ Mark = Literal["target", "inferred", "query-only"]
 MARKS: Final = get_args(Mark)
 MOST_SEEN: Final = 300
 """Superclasses that are followed from one class; an ontology with more is refused where it is read."""
+THING: Final = "thing"
+"""What a variable or range stands for that is no value."""
 ANY_LITERAL: Final = Iri(RDFS + "Literal")
 KNOWN_TYPES: Final = frozenset(
     {XSD + name for name in (*INTEGER_BOUNDS, "boolean", "decimal", "double", "float", "date", "dateTime")}
@@ -51,6 +53,8 @@ class OntologyClass(Element):
 
     parents: tuple[Iri, ...] = ()
     plural: str = ""
+    named: bool = True
+    """Whether texts name its members: those of other classes are matched by what is said of them (R-31)."""
 
 
 @dataclass(frozen=True)
@@ -135,6 +139,14 @@ class Ontology:
         if datatype is not None:
             return self.in_range(literal, datatype.base) and datatype.holds(literal)
         return range_ == ANY_LITERAL or _of_type(literal, range_.value)
+
+    def range_name(self, range_: Iri) -> str:
+        """A range as answers are read by it: `thing` for a class, the name of a known type of values, else nothing."""
+        if range_ in self.classes:
+            return THING
+        datatype = self.datatypes.get(range_)
+        base = (datatype.base if datatype else range_).value
+        return base.removeprefix(XSD).removeprefix(RDF) if base in KNOWN_TYPES and base != ANY_LITERAL.value else ""
 
     def supertypes(self, statements: Iterable[Statement]) -> Iterator[Statement]:
         """The memberships that follow from stated ones, because a class lies below others."""

@@ -90,8 +90,7 @@ def rule_files(root: Path) -> list[Path]:
 def check_gold(package: Package, documents: dict[str, Document], findings: Findings) -> Counter[str]:
     """Hold each version of the gold against queries and documents; how many answers each has."""
     counted: Counter[str] = Counter()
-    selected = {query.id: query.select or query.variables for query in package.queries}
-    known = Known(selected, frozenset(documents), package.manifest.prefixes)
+    known = Known.of(package, frozenset(documents))
     for path in sorted((package.root / "gold").glob("*.ndjson")):
         faults = LineFaults(f"gold/{path.name}", "R-17", findings)
         seen: dict[tuple[object, ...], int] = {}

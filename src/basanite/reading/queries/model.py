@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from basanite.reading.ontology.model import Element, Ontology
-from basanite.reading.patterns import Builtin, Goal, Pattern, Prefixes
+from basanite.reading.ontology.model import THING, Element, Ontology
+from basanite.reading.patterns import Builtin, Goal, Pattern, Prefixes, Variable
 from basanite.reading.terms import Iri
 from basanite.reading.vocabulary import MRQ, TYPE
 
@@ -60,6 +60,19 @@ class Query:
         return frozenset(domain for domain in domains if domain) | {
             iri for iri in self.names() if iri in ontology.classes
         }
+
+    def ranges(self, ontology: Ontology) -> dict[str, str]:
+        """What its variables stand for, as far as the ontology knows: `thing`, or the name of a type of values."""
+        found: dict[str, str] = {}
+        for pattern in self.patterns:
+            property_ = ontology.properties.get(pattern.predicate) if isinstance(pattern.predicate, Iri) else None
+            if isinstance(pattern.object, Variable) and property_ is not None and property_.range is not None:
+                found.setdefault(pattern.object.name, ontology.range_name(property_.range))
+            if isinstance(pattern.object, Variable) and pattern.predicate == TYPE:
+                found[pattern.object.name] = THING
+            if isinstance(pattern.subject, Variable):
+                found[pattern.subject.name] = THING
+        return {name: range_ for name, range_ in found.items() if range_}
 
     def lines(self, prefixes: Prefixes) -> list[str]:
         """Its goals as people write them, one a line."""

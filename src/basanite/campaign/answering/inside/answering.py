@@ -55,7 +55,8 @@ def take(desk: Desk) -> None:
 def _known(desk: Desk) -> Known:
     known = json.loads(desk.files["known"].read_bytes())
     queries = {name: tuple(variables) for name, variables in known["queries"].items()}
-    return Known(queries, frozenset(known["documents"]), Prefixes(known["namespace"], known["prefixes"]))
+    prefixes = Prefixes(known["namespace"], known["prefixes"])
+    return Known(queries, frozenset(known["documents"]), prefixes, known["ranges"])
 
 
 def _kept(one: Answer, line: bytes) -> dict[str, Any]:

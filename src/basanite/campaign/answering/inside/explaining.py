@@ -5,10 +5,9 @@ from __future__ import annotations
 from basanite.campaign.answering.inside.bindings import bound
 from basanite.campaign.answering.inside.desk import Desk, package_rules
 from basanite.metrics.answers import match
-from basanite.reading.gold.answers import bindings_of
+from basanite.reading.gold.answers import bindings_of, without_own
 from basanite.reading.gold.deriving import Book
 from basanite.reading.package.model import Package
-from basanite.reading.patterns import Prefixes
 from basanite.reading.queries.generation import all_queries
 from basanite.reading.queries.model import Query
 from basanite.reading.reasoner.answers import Answered
@@ -26,7 +25,7 @@ def explain(desk: Desk) -> None:
     documents = package.documents(part)
     said = [one for one in package.assertions(part, documents) if one.document == document]
     book = Book(Reasoner(package_rules(package), package.ontology), said)
-    found = _matched(book, query, desk, package.manifest.prefixes)
+    found = _matched(book, query, desk, package)
     desk.write("found.json", {"found": found is not None, "kind": found.kind if found else None})
     if found is not None:
         mentions: dict[Statement, list[Mention]] = {}
@@ -42,11 +41,11 @@ def _query(package: Package, name: str) -> Query:
     return next(query for query in every if query.id == name)
 
 
-def _matched(book: Book, query: Query, desk: Desk, prefixes: Prefixes) -> Answered | None:
+def _matched(book: Book, query: Query, desk: Desk, package: Package) -> Answered | None:
     """The answer of the reasoner that says the same as the pooled one, by the names that annotators marked."""
     derived = book.answers(query)
     told = [{f"?{name}": book.told(term) for name, term in one.bindings} for one in derived]
-    variables = query.select or query.variables
-    golden = [bindings_of(one, variables, prefixes) for one in told]
-    matches = match([bound(desk.data["bindings"])], golden)
+    variables, prefixes = query.select or query.variables, package.manifest.prefixes
+    golden = [bindings_of(one, variables, prefixes, query.ranges(package.ontology)) for one in told]
+    matches = match([without_own(bound(desk.data["bindings"]))], golden)
     return derived[matches[0].gold] if matches else None

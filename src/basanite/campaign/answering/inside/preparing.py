@@ -105,6 +105,7 @@ def _query(query: Query, package: Package) -> dict[str, Any]:
         "question": query.question,
         "variables": list(told),
         "literals": sorted(set(told) & set(_literals(query, package.ontology))),
+        "ranges": {name: range_ for name, range_ in query.ranges(package.ontology).items() if name in told},
         "labels": _labels(query, package.ontology),
         "part": parts.get(query.file, ""),
         "lines": query.lines(package.manifest.prefixes),
@@ -140,8 +141,7 @@ def _is_value(pattern: Pattern, ontology: Ontology) -> bool:
 
 
 def _gold(path: Path, package: Package, documents: dict[str, Document]) -> Iterator[dict[str, Any]]:
-    selected = {query.id: query.select or query.variables for query in package.queries}
-    known = Known(selected, frozenset(documents), package.manifest.prefixes)
+    known = Known.of(package, frozenset(documents))
     lines = read_bounded(path, LARGEST).split(b"\n")
     for one in read_gold(path, known, Findings()):
         yield {**_told(one), "line": lines[one.answer.line - 1].decode()}

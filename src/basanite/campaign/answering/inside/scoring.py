@@ -30,7 +30,8 @@ def score(desk: Desk) -> None:
     generated = [query for query in all_queries(package.ontology) if query.id in set(desk.data["generated"])]
     if generated:
         add_queries(package, generated, desk.data["part"])
-    settings = {"part": desk.data["part"], **({"gold": desk.data["gold"]} if desk.data["gold"] else {})}
+    settings = {"part": desk.data["part"], "queries": ",".join(desk.data["queries"])}
+    settings |= {"gold": desk.data["gold"]} if desk.data["gold"] else {}
     work = Work("reading", settings | desk.data["settings"], draws=desk.data["draws"], seed=desk.data["seed"])
     human = desk.files.get("human")
     inputs = Inputs(desk.files["answers"], None, None, None, (), None, human).against([root])
