@@ -29,16 +29,6 @@ def practice(served):
     return answer.json()
 
 
-def in_words_of_the_text(documents):
-    """The answers of the example, each thing by a name that its report uses: what annotators could mark."""
-    for one in answers_of("train.ndjson", documents):
-        text = (NFL / "corpus" / "train" / f"{one['document']}.txt").read_text()
-        told = {name: [word for word in bound if word in text] if isinstance(bound, list) else bound
-                for name, bound in one["answer"].items()}  # fmt: skip
-        if all(told.values()):
-            yield one | {"answer": told}
-
-
 def begun(served, task, key, who="ada", label="reader"):
     answer = served.call(who, "POST", "/runs", json={"task": task, "label": label, "key": key})
     assert answer.status_code == 201, answer.text
@@ -182,14 +172,16 @@ def test_answers_can_be_sent_as_rdf(served, practice):
     assert problem(refused)["rule"] == "X-8"
 
 
-@pytest.mark.req("R-23")
+@pytest.mark.req("R-23", "R-30", "R-31")
 def test_practice_is_scored_in_full_and_only_for_its_own_team(served, practice):
     run = begun(served, practice["id"], "score")
-    lines = [one for one in in_words_of_the_text(TRAIN) if one["query"] in practice["queries"]]
+    lines = [one for one in answers_of("train.ndjson", TRAIN) if one["query"] in practice["queries"]]
     sent(served, run["id"], ndjson(lines), "all")
     score = served.call("ada", "GET", f"/runs/{run['id']}/score").json()
     assert (score["level"], score["gold"], score["answers"]) == ("full", "v2", len(lines))
-    assert score["result"]["values"]["precision"]["value"] > 0.6
+    found = score["result"]["values"]
+    assert [found[name]["value"] for name in ("f", "precision", "recall")] == [1, 1, 1], "five queries, and all answers"
+    assert set(score["result"]["breakdowns"]["query"]) <= set(practice["queries"])
     assert score["result"]["task"] == "reading"
     first = served.call("ada", "GET", f"/runs/{run['id']}/score?gold=v1").json()
     assert first["gold"] == "v1"
@@ -197,6 +189,34 @@ def test_practice_is_scored_in_full_and_only_for_its_own_team(served, practice):
     for path in ("", "/score"):
         assert served.call("bea", "GET", f"/runs/{run['id']}{path}").status_code == 404
     assert sent(served, run["id"], ndjson(lines), "theirs", who="bea").status_code == 404
+
+
+@pytest.mark.req("R-30")
+def test_a_formal_task_over_two_queries_is_scored_against_these_two(served):
+    wanted = {"package": served.reading.package, "part": "test", "mode": "formal", "types": ["property"], "sample": 2}
+    task = served.call("eva", "POST", "/tasks", json=wanted | {"seed": 1}).json()
+    assert len(task["queries"]) == 2
+    gold = map(json.loads, (NFL / "gold" / "v2.ndjson").read_text().splitlines())
+    right = [one for one in gold if one["document"] in TEST and one.get("verdict", "correct") == "correct"]
+    asked = [one for one in right if one["query"] in task["queries"]]
+    assert 0 < len(asked) < len(right)
+    run = begun(served, task["id"], "two", who="eva")
+    assert sent(served, run["id"], ndjson(asked), "all", who="eva").json()["taken"] == len(asked)
+    score = served.call("eva", "GET", f"/runs/{run['id']}/score").json()["result"]
+    assert [score["values"][name]["value"] for name in ("f", "precision", "recall")] == [1, 1, 1]
+
+
+@pytest.mark.req("R-32")
+def test_a_service_reads_a_value_in_any_usual_form_and_tells_each_line_that_is_none(served):
+    wanted = {"package": "nfl-scoring", "part": "train", "types": ["property"]}
+    task = served.call("ada", "POST", "/tasks", json=wanted).json()
+    run = begun(served, task["id"], "shapes")
+    line = {"query": "periods", "document": "nfl-003"}
+    shapes = [["5"], "five", 5, "about five", [5, 6]]
+    lines = [{**line, "answer": {"?G": [f"game {at}"], "?N": shape}} for at, shape in enumerate(shapes)]
+    answer = sent(served, run["id"], ndjson(lines), "shapes").json()
+    assert answer["taken"] == 3
+    assert [problem["line"] for problem in answer["problems"]] == [4, 5]
 
 
 @pytest.mark.req("R-23", "M68")

@@ -30,7 +30,7 @@ def theory_options(command: Command) -> Command:
         click.option("--document", help="Of annotations, take those of one document."),
         click.option("--ontology", type=PATH, help="Its constraints become contradictions, its classes rules."),
         click.option("--statements", type=PATH, required=True, help="RDF, NDJSON triples or annotations."),
-        click.argument("rules", nargs=-1, required=True, type=PATH),
+        click.argument("rules", nargs=-1, required=True, type=PATH, metavar="RULES..."),
     ):
         command = option(command)
     return command

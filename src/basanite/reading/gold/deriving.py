@@ -51,9 +51,8 @@ class Book:
     def _nameless(self, ontology: Ontology | None) -> Iterator[Term]:
         """The things of classes whose members texts do not name."""
         classes = ontology.classes if ontology else {}
-        below = {
-            iri for iri in classes if not all(classes[one].named for one in ontology.ancestors[iri] if one in classes)
-        }
+        nameless = {iri for iri, found in classes.items() if not found.named}
+        below = {iri for iri in classes if ontology and not nameless.isdisjoint(ontology.ancestors[iri])}
         for statement in (*(one.statement for one in self.said), *self.inference.derived):
             if statement.predicate == TYPE and statement.object in below:
                 yield statement.subject

@@ -180,7 +180,7 @@ class _Document:
     def _without_copies(self, things: Mapping[str, int]) -> dict[str, int]:
         """The things, of those about which the very same is said only as many as the gold has: more change nothing."""
         forms: dict[str, list[int]] = defaultdict(list)
-        several = set()
+        several = set[str]()
         for one in self.told:
             for thing in one.things.values():
                 forms[thing].append(one.form)

@@ -140,11 +140,13 @@ def _date(words: str) -> str | None:
 
 def _moment(words: str) -> str | None:
     """A day with its time; where a zone is told, equal moments are equal."""
-    try:
-        found = datetime.fromisoformat(words) if len(words) > len("2005-01-15") else None
-    except ValueError:
+    if len(words) <= len("2005-01-15"):
         return None
-    return found and (found.astimezone(UTC) if found.tzinfo else found).isoformat()
+    try:
+        found = datetime.fromisoformat(words)
+        return (found.astimezone(UTC) if found.tzinfo else found).isoformat()
+    except (ValueError, OverflowError):  # a zone may lead out of the years that there are
+        return None
 
 
 def _plain(char: str) -> str:

@@ -12,7 +12,9 @@ from basanite.formats.bounded import read_bounded
 from basanite.problems import Findings, Problem
 from basanite.reading.limits import Limits
 from basanite.reading.ontology import read_ontology
-from basanite.reading.package.manifest import CAPABILITIES
+from basanite.reading.package.checks import rule_files
+from basanite.reading.package.manifest import CAPABILITIES, FILE, read_manifest
+from basanite.reading.package.model import ONTOLOGY, require_package
 from basanite.reading.patterns import Builtin, Goal, PatternError, Prefixes, parse_pattern
 from basanite.reading.queries.file import read_queries
 from basanite.reading.queries.model import Query
@@ -105,8 +107,10 @@ class Session:
 
 def open_session(choice: Choice, findings: Findings, *, limits: Limits) -> Session | None:
     """Read and check everything; nothing if there are problems."""
-    rules = read_all_rules(tuple(choice.rules), findings, limits=limits)
-    ontology = read_ontology(choice.ontology, rules.prefixes, findings) if choice.ontology else None
+    paths = tuple(path for given in choice.rules for path in _rule_paths(given))
+    rules = read_all_rules(paths, findings, prefixes=_package_prefixes(choice, findings), limits=limits)
+    path = choice.ontology or next((one / ONTOLOGY for one in choice.rules if one.is_dir()), None)
+    ontology = read_ontology(path, rules.prefixes, findings) if path else None
     if findings.valid:
         check_rules(rules, ontology, findings)
     given = read_statements(
@@ -115,6 +119,23 @@ def open_session(choice: Choice, findings: Findings, *, limits: Limits) -> Sessi
     if choice.document is not None and findings.valid and not given.statements:
         raise UnknownNameError(f"{choice.statements} has no statements of the document {choice.document!r}.")
     return Session(Reasoner(rules, ontology, limits), given) if findings.valid else None
+
+
+def _rule_paths(given: Path) -> Sequence[Path]:
+    """A file of rules, or those of a package."""
+    if not given.is_dir():
+        return (given,)
+    require_package(given)
+    return rule_files(given)
+
+
+def _package_prefixes(choice: Choice, findings: Findings) -> Prefixes | None:
+    """The short names of the package that the rules lie in, or else the ontology or the statements (R-32)."""
+    given = (*choice.rules, *([choice.ontology] if choice.ontology else []), choice.statements)
+    folders = (folder for path in given for folder in (path, *path.absolute().parents[:2]))
+    root = next((folder for folder in folders if (folder / FILE).is_file()), None)
+    manifest = read_manifest(root, findings) if root else None
+    return manifest.prefixes if manifest else None
 
 
 def _goals(text: str, prefixes: Prefixes, findings: Findings) -> tuple[Goal, ...]:
