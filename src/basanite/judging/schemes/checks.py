@@ -30,7 +30,19 @@ GROUPS: Final = (JUDGE, EXPERT, NOVICE)
 
 def check(scheme: Scheme, top: SchemeEntries) -> None:
     """Report every contradiction of a scheme."""
-    for each in (_questions, _pairs, _groups, _rounds, _combining, _adjudicating, _consent, _pay, _names, _files):
+    for each in (
+        _questions,
+        _pairs,
+        _groups,
+        _rounds,
+        _combining,
+        _adjudicating,
+        _stopping,
+        _consent,
+        _pay,
+        _names,
+        _files,
+    ):
         each(scheme, top)
 
 
@@ -116,6 +128,24 @@ def _adjudicating(scheme: Scheme, top: SchemeEntries) -> None:
     if scheme.adjudicate.when != "never" and len(single) == len(scheme.per_group) == 1:
         fix = "write per_item = 2, so that there are two to compare"
         top.add("with one judgement of an item nothing can differ", fix, key="per_item", found=1)
+
+
+def _stopping(scheme: Scheme, top: SchemeEntries) -> None:
+    """A precision is reached on the mean of a question with a known range, and in rounds that may be cut short."""
+    table, stop, asked = top.table("stop_at", needed=False), scheme.stop_at, scheme.measured_question
+    if "stop_at" not in top.values:
+        return
+    if not stop.half_width:
+        table.add("`stop_at` names no precision", "write half_width = 0.1, or leave [stop_at] out", key="half_width")
+    if asked is None:
+        fix = "name a question of stars, a scale, a slider, or a choice of two"
+        table.add("there is no mean whose precision could be reached", fix, key="question", found=stop.question)
+    elif asked.bounds is not None and stop.half_width >= (asked.bounds[1] - asked.bounds[0]) / 2:
+        fix = f"write less than half of the scale from {asked.bounds[0]:g} to {asked.bounds[1]:g}"
+        table.add("this precision is reached before the first item", fix, key="half_width", found=stop.half_width)
+    if scheme.rank_after_round:
+        fix = "leave [stop_at] out: a round that is ranked cannot be cut short"
+        top.add("`stop_at` cannot be kept in rounds that are ranked", fix, key="stop_at")
 
 
 def _consent(scheme: Scheme, top: SchemeEntries) -> None:

@@ -81,6 +81,13 @@ class Question:
         return self.widget in ("stars", "scale", "slider")
 
     @property
+    def bounds(self) -> tuple[float, float] | None:
+        """The lowest and the highest answer as numbers; a choice of two is 0 or 1, others have no mean."""
+        if self.widget == "choice" and len(self.options) == 2:
+            return 0.0, 1.0
+        return (self.lo, self.hi) if self.numeric else None
+
+    @property
     def steps(self) -> tuple[float, ...]:
         """All answers of stars or a scale, from the lowest.
 
@@ -124,6 +131,16 @@ class Adjudicate:
 
     when: AdjudicateWhen = "never"
     more_than: float = 0.0
+
+
+@dataclass(frozen=True)
+class StopAt:
+    """The precision at which judging ends: no new items are given out once the mean is known so well (S-33)."""
+
+    half_width: float = 0.0
+    """Half the width of the 95 % confidence sequence of the mean, on the scale of the question; 0 is never."""
+    question: str = ""
+    """The question whose mean it is: the combined one unless another is named."""
 
 
 @dataclass(frozen=True)
@@ -180,6 +197,7 @@ class Scheme:
     checks: Checks = field(default_factory=Checks)
     combine: Combine = field(default_factory=Combine)
     adjudicate: Adjudicate = field(default_factory=Adjudicate)
+    stop_at: StopAt = field(default_factory=StopAt)
     consent: Consent = field(default_factory=Consent)
     pay: Pay = field(default_factory=Pay)
     break_every: int = 0
@@ -204,6 +222,13 @@ class Scheme:
         """The question whose answers become the result."""
         named = self.combine.question
         return next((each for each in self.questions if not named or each.id == named), None)
+
+    @property
+    def measured_question(self) -> Question | None:
+        """The question whose mean is watched while judging goes on; None where no answer has a mean."""
+        named = self.stop_at.question
+        asked = next((each for each in self.questions if each.id == named), None) if named else self.combined_question
+        return asked if asked is not None and asked.bounds is not None else None
 
     def question(self, name: str) -> Question:
         """The question of that id."""

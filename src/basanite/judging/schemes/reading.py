@@ -30,6 +30,7 @@ from basanite.judging.schemes.model import (
     Order,
     Pay,
     Scheme,
+    StopAt,
     Training,
 )
 from basanite.judging.schemes.questions import options_of, questions_of, with_keys
@@ -45,6 +46,7 @@ KEYS: Final = (
     "format", "name", "title", "preset", "questions", "instructions", "pairwise", "round_size", "rank_after_round",
     "criteria_from", "per_item", "groups", "keep_apart", "together", "balance", "training", "checks", "combine",
     "adjudicate", "consent", "pay", "break_every", "flags", "order", "files", "shows", "languages",
+    "stop_at",
 )  # fmt: skip
 GROUND: Final = "ground"
 """What every preset stands on."""
@@ -127,6 +129,7 @@ def _scheme(top: SchemeEntries) -> Scheme:
         checks=_checks(top),
         combine=_combine(top),
         adjudicate=_adjudicate(top),
+        stop_at=_stop_at(top),
         consent=_consent(top),
         pay=_pay(top),
         break_every=top.size("break_every", 0, 0, 1000),
@@ -174,6 +177,12 @@ def _adjudicate(top: SchemeEntries) -> Adjudicate:
     table.known(("when", "more_than"))
     when = cast(AdjudicateWhen, table.one_of("when", get_args(AdjudicateWhen), "never"))
     return Adjudicate(when, table.amount("more_than", 0.0, 0.0, 1e6))
+
+
+def _stop_at(top: SchemeEntries) -> StopAt:
+    table = top.table("stop_at", needed=False)
+    table.known(("half_width", "question"))
+    return StopAt(table.amount("half_width", 0.0, 0.0, 1e6), table.words("question"))
 
 
 def _consent(top: SchemeEntries) -> Consent:

@@ -14,6 +14,7 @@ from basanite.campaign.panels.attending import rows
 from basanite.campaign.panels.found import as_item, place, scheme_of
 from basanite.campaign.panels.preparing.hiding import visible
 from basanite.campaign.panels.preparing.planned import declaration
+from basanite.campaign.panels.watching.precision import is_precise
 from basanite.campaign.store.tables import Assignment, Judgement, Panel, PanelItem, Seat
 from basanite.judging.controls import passed
 from basanite.judging.items import Block
@@ -77,7 +78,7 @@ class Desk:
     languages: tuple[str, ...] = ()
     """What the judge declared."""
     why: str = ""
-    """Why there is nothing to do: `draft`, `closed`, `cancelled`, `withdrawn`, `removed`."""
+    """Why there is nothing to do: `draft`, `closed`, `cancelled`, `withdrawn`, `removed`, `precise`."""
 
 
 @dataclass(frozen=True)
@@ -101,8 +102,15 @@ def turn(session: Session, office: Office, panel: Panel, seat: Seat) -> Desk:
     plain = Desk("done", scheme_of(panel), panel.id, panel.name, seat.group)
     before = _before_work(office, plain, panel, seat)
     if before is None:
-        return _at_work(session, plain, seat)
+        return _without_new_items(session, _at_work(session, plain, seat), panel)
     return _counted(before, counts(session, seat)) if before.stage == "paused" else before
+
+
+def _without_new_items(session: Session, now: Desk, panel: Panel) -> Desk:
+    """Give out no item that the judge has not seen once the declared precision is reached (S-33)."""
+    if now.stage == "item" and not now.seen and is_precise(session, panel, now.scheme):
+        return replace(now, stage="closed", why="precise", assignment="", blocks=())
+    return now
 
 
 def _before_work(office: Office, plain: Desk, panel: Panel, seat: Seat) -> Desk | None:

@@ -21,6 +21,7 @@ from basanite.campaign.office import Office
 from basanite.campaign.panels.deciding.said import Said, Values, said, values_of
 from basanite.campaign.panels.found import as_item, find_panel, scheme_of
 from basanite.campaign.panels.watching.closeness import alike, with_others
+from basanite.campaign.panels.watching.precision import AT_WORK, Precision, precision_of
 from basanite.campaign.store.tables import Assignment, Judgement, Panel, PanelDecision, PanelItem, RoundEnd, Seat
 from basanite.judging.controls import CheckFigures, check_figures, failing
 from basanite.judging.items import Item
@@ -119,6 +120,8 @@ class Progress:
     corrections: int
     rankings: int
     warnings: tuple[str, ...]
+    precision: Precision | None = None
+    """How well the mean is known, however often one looks (S-33)."""
 
 
 @dataclass(frozen=True)
@@ -208,7 +211,14 @@ def _progress(session: Session, panel: Panel) -> Progress:
         (written or 0) - len(everything),
         _rankings(session, panel.id),
         tuple(panel.warnings),
+        precision_of(scheme, real, _at_work(session, panel.id)),
     )
+
+
+def _at_work(session: Session, panel_id: str) -> Counter[str]:
+    """How many judges of each group are at work."""
+    seats = session.scalars(select(Seat.group).where(Seat.panel_id == panel_id, Seat.state.in_(AT_WORK)))
+    return Counter(seats)
 
 
 def _planned(session: Session, panel_id: str) -> int:

@@ -16,6 +16,7 @@ from basanite.campaign.panels.deciding import adjudicating
 from basanite.campaign.panels.deciding.adjudicating import NONE_OF_THESE, Case
 from basanite.campaign.panels.found import panel_named
 from basanite.campaign.panels.watching import looking
+from basanite.campaign.panels.watching.precision import Precision
 from basanite.metrics.judgement.estimate import Estimate
 from basanite.server.api.panels.judging import BlockShown
 from basanite.server.roles import Caller, allow
@@ -76,6 +77,20 @@ class JudgeShown(BaseModel):
     flags: int
 
 
+class PrecisionShown(BaseModel):
+    """How well the mean of a question is known: its confidence sequence stays valid however often one looks."""
+
+    question: str
+    mean: float
+    low: float
+    high: float
+    items: int
+    half_width: float
+    wanted: float | None
+    """The half-width at which judging stops, if the scheme declares one."""
+    reached: bool
+
+
 class ProgressShown(BaseModel):
     """Where a panel stands."""
 
@@ -89,6 +104,9 @@ class ProgressShown(BaseModel):
     agreement: list[AgreementShown]
     flags: int
     warnings: list[str]
+    interim: bool
+    """Whether judging goes on, so that intervals of agreement are for one look only."""
+    precision: PrecisionShown | None
 
 
 class CaseShown(BaseModel):
@@ -139,7 +157,15 @@ def progress(caller: Organiser, panel: Name) -> ProgressShown:
         judges=[_judge(one) for one in found.judges],
         agreement=[_agreement(one) for one in found.agreement],
         warnings=list(found.warnings),
+        interim=found.state == "open",
+        precision=_precision(found.precision),
     )
+
+
+def _precision(one: Precision | None) -> PrecisionShown | None:
+    if one is None or not one.items:
+        return None
+    return PrecisionShown(**{name: getattr(one, name) for name in PrecisionShown.model_fields})
 
 
 def _judge(one: looking.JudgeLine) -> JudgeShown:

@@ -23,6 +23,10 @@ ENDED = {
         sentence("Your part has ended"),
         sentence("An organiser has ended it. What you did is kept and paid all the same."),
     ),
+    "precise": (
+        sentence("That is enough: thank you"),
+        sentence("The result is known as precisely as was planned, so no new items are given out. Your work is kept."),
+    ),
     "draft": (sentence("Not yet"), sentence("Everything is set. You get a mail as soon as the judging begins.")),
 }
 

@@ -14,6 +14,7 @@ from basanite.campaign.office import Actor, Office
 from basanite.campaign.panels.preparing import setting_up
 from basanite.campaign.panels.watching import looking
 from basanite.campaign.panels.watching.looking import Progress
+from basanite.campaign.panels.watching.precision import AT_WORK, Precision, judgements_wanted
 from basanite.campaign.store.tables import Panel
 from basanite.judging.scheme import Scheme
 from basanite.server.catalogue import plural, said, say
@@ -28,7 +29,6 @@ from basanite.server.roles import Caller
 
 ROUTER = APIRouter(include_in_schema=False)
 SHOWN = 200
-AT_WORK = ("active", "paused")
 Act = Callable[..., object]
 
 
@@ -73,6 +73,7 @@ class DashboardPage:
     steps: tuple[tuple[bool, str, str], ...] = ()
     """What is to be done before it opens: whether it is done, in words, and where."""
     more_judges: int = 0
+    precision: Precision | None = None
     place: str = ""
 
 
@@ -157,6 +158,7 @@ def _asked(caller: Caller, name: str) -> DashboardPage:
         stands.warnings,
         tuple(_steps(stands)),
         max(len(stands.judges) - SHOWN, 0),
+        stands.precision,
     )
 
 
@@ -173,9 +175,8 @@ def _name(session: Session, caller: Caller, one: looking.JudgeLine) -> str:
 
 
 def _complete(scheme: Scheme, stands: Progress) -> int:
-    """Items with as many judgements as the scheme wants; where everybody judges, as there are judges at work."""
-    seats = Counter(one.group for one in stands.judges if one.state in AT_WORK)
-    wanted = sum(number or seats[group] for group, number in scheme.per_group.items())
+    """Items with as many judgements as the scheme wants."""
+    wanted = judgements_wanted(scheme, Counter(one.group for one in stands.judges if one.state in AT_WORK))
     return sum(items for times, items in stands.per_item.items() if times >= wanted > 0)
 
 
