@@ -392,6 +392,12 @@ def _one_of(*words: str) -> Callable[[str], str]:
     return parse
 
 
+def _column_name(text: str) -> str:
+    if not text.strip():
+        raise ValueError("it is empty")
+    return text
+
+
 def _share(text: str) -> float:
     number = number_or_nan(text)
     if not 0 < number < 1:
@@ -410,6 +416,12 @@ ANALYSIS = (
     Setting("level", "Level of the intervals, like 0.95.", _share, 0.95),
     Setting("alpha", "Level of the tests of a comparison, like 0.05.", _share, 0.05),
     Setting("adjustment", "For many comparisons: holm or romano-wolf.", _one_of("holm", "romano-wolf"), "holm"),
+    Setting(
+        "cluster",
+        "The column of the reference or metadata whose units are resampled together, or none.",
+        _column_name,
+        "",
+    ),
     Setting(
         "test_draws",
         "Draws of the tests of a comparison, 10,000 to 10,000,000.",

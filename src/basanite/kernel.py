@@ -189,6 +189,10 @@ class UnitRows:
     """Item factors: rows computed on the items of one level, with that level's own denominators (S-9)."""
     clusters: NDArray[np.int64] | None = None
     """Which cluster each unit belongs to; resampling moves whole clusters (S-10)."""
+    cluster: str = ""
+    """The column that names the clusters, "" where none does."""
+    attributes: Mapping[str, NDArray[np.str_]] = field(default_factory=dict)
+    """Columns of the reference or metadata that may name clusters besides the factors (S-28)."""
     redrawn: Callable[[int], Callable[[int], Rows]] | None = None
     """For people who are crossed with units, as novices with passages (S-3): given a seed, a source that gives the rows
     `[draws, units, s]` of the next draws, each with other people. Not for judgements inside a unit (S-24)."""

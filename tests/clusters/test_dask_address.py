@@ -28,7 +28,7 @@ def test_a_scheduler_on_this_machine_needs_no_certificates(address):
     "address", ["10.0.0.5:8786", "tcp://10.0.0.5:8786", "tcp://0.0.0.0:8786", "tcp://127.0.0.1.example.org:8786"]
 )
 def test_beyond_this_machine_nothing_goes_without_tls(address):
-    with pytest.raises(ClusterError, match=r"needs TLS.*--cluster-tls"):
+    with pytest.raises(ClusterError, match=r"needs TLS.*--dask-tls"):
         Cluster.of(address)
 
 
@@ -55,7 +55,7 @@ def test_tls_needs_three_files_and_a_key_that_others_cannot_read(certificates):
 
 @pytest.mark.req("X-15")
 def test_a_command_refuses_an_open_cluster_wherever_its_address_comes_from(monkeypatch):
-    given = here(*SCORE, "--cluster", "tcp://10.0.0.5:8786")
+    given = here(*SCORE, "--dask", "tcp://10.0.0.5:8786")
     monkeypatch.setenv("BASANITE_CLUSTER", "tcp://10.0.0.5:8786")
     set_outside = here(*SCORE)
     assert (given.code, set_outside.code) == (2, 2)
@@ -65,7 +65,7 @@ def test_a_command_refuses_an_open_cluster_wherever_its_address_comes_from(monke
 
 def test_without_the_extra_the_first_call_says_how_to_install_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
-    ended = here(*SCORE, "--cluster", "127.0.0.1:8786")
+    ended = here(*SCORE, "--dask", "127.0.0.1:8786")
     assert (ended.code, ended.stderr) == (2, "Error: A cluster needs the extra dask: pip install 'basanite[dask]'\n")
 
 

@@ -70,7 +70,7 @@ def test_work_is_done_by_the_processes_of_the_cluster(cluster, processes):
 @pytest.mark.parametrize("name", MEASURES)
 def test_every_measuring_command_prints_the_same_bytes(cluster, name):
     words = ("measure", *MEASURES[name], "--json")
-    alone, together = here(*words, cwd=FEATURES), here(*words, "--cluster", cluster.address, cwd=FEATURES)
+    alone, together = here(*words, cwd=FEATURES), here(*words, "--dask", cluster.address, cwd=FEATURES)
     assert (alone.code, together.code) == (0, 0), together.stderr
     assert together.stdout == alone.stdout
 

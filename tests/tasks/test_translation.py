@@ -113,7 +113,7 @@ def test_documents_move_together_in_draws():
     table = found.scores.tables["bleu"]
     assert len(table.units) == 120
     assert len(set(table.clusters.tolist())) == 30
-    assert "draws move whole clusters: items of one document stay together" in found.notes
+    assert "draws move whole clusters: items of one document stay together (30 documents)" in found.notes
 
 
 @pytest.mark.req("S-10")

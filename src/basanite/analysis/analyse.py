@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from basanite.analysis.breakdowns import breakdowns, left_out
+from basanite.analysis.cluster_columns import cluster_notes, with_clusters
 from basanite.analysis.intervals import check_design, tables_of, values
 from basanite.analysis.results import Analysis, Design
 from basanite.kernel import Scores
@@ -16,28 +17,30 @@ INDEPENDENT = "units taken as independent"
 def analyse(scores: Scores, design: Design, *, version: str) -> Analysis:
     """Analyse one system by a design fixed beforehand."""
     check_design(design)
+    scores = with_clusters(scores, design.cluster)
     return Analysis(
         scores,
         values(scores, design),
         breakdowns(scores, design),
         design,
         signature(scores, design, version=version),
-        notes(scores),
+        notes(scores, design),
     )
 
 
 def signature(scores: Scores, design: Design, *, version: str) -> str:
     """How the numbers were made, in one line: two results may be compared if theirs are equal."""
     method = {"interval": design.interval, "draws": design.draws, "seed": design.seed, "level": design.level}
-    settings = {**scores.settings, **method}
+    settings = {**scores.settings, **method, **({"cluster": design.cluster} if design.cluster else {})}
     parts = [f"{key}:{_plain(settings[key])}" for key in sorted(settings)]
     return "|".join([f"basanite:{version}", f"task:{scores.task}", *parts])
 
 
-def notes(scores: Scores) -> tuple[str, ...]:
-    """What must be said of the whole result: the task's notes, units left out of levels, no clusters (S-10)."""
+def notes(scores: Scores, design: Design) -> tuple[str, ...]:
+    """What must be said of the whole result: the task's notes, units left out of levels, clusters or none (S-10)."""
     independent = any(table.clusters is None for table, _ in tables_of(scores))
-    return tuple(dict.fromkeys([*scores.notes, *left_out(scores), *([INDEPENDENT] if independent else [])]))
+    clusters = (*cluster_notes(scores, design.cluster), *([INDEPENDENT] if independent else []))
+    return tuple(dict.fromkeys([*scores.notes, *left_out(scores), *clusters]))
 
 
 def _plain(value: Any) -> str:

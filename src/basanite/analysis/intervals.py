@@ -21,12 +21,14 @@ from basanite.analysis.resampling import (
     Frame,
     Job,
     Portion,
+    counted,
     drawn_values,
     estimate,
     frame_of,
     is_additive,
     portion_of,
     resampled,
+    table_portion,
     values_of,
 )
 from basanite.analysis.results import Design, Value
@@ -68,7 +70,7 @@ def values(scores: Scores, design: Design) -> dict[str, Value]:
         whole = tuple(metric for metric in metrics if metric.overall)
         if whole:
             frame = frame_of(table)
-            portion = replace(portion_of(frame, table.rows, additive=is_additive(whole)), redrawn=table.redrawn)
+            portion = table_portion(frame, table, additive=is_additive(whole))
             found |= assess(frame, [Job(portion, whole, table.columns)], design)[0]
     return {
         metric.name: _labelled(scores, metric, found[metric.name]) for metric in scores.metrics if metric.name in found
@@ -105,6 +107,14 @@ def too_few(metric: Metric, job: Job) -> bool:
     """Whether there are too few drawn units, or too few that carry the value, for an interval (S-13)."""
     few = job.portion.drawn < FEWEST_UNITS
     return few or carriers(metric, job.portion.rows, job.columns) < FEWEST_CARRIERS
+
+
+def too_few_flag(metric: Metric, job: Job) -> str:
+    """That there are too few for an interval, and of what, where these are clusters and not units (S-28)."""
+    portion = job.portion
+    if not portion.cluster or carriers(metric, portion.rows, job.columns) < min(FEWEST_CARRIERS, portion.drawn):
+        return TOO_FEW
+    return f"{TOO_FEW}: {counted(portion.cluster, portion.drawn)}"
 
 
 def carriers(metric: Metric, rows: Rows, columns: Sequence[str]) -> int:
@@ -212,7 +222,7 @@ def _assessed(job: Job, enough: Iterable[bool], draws: Rows | None, design: Desi
     portion, found = job.portion, {}
     for number, (metric, ok) in enumerate(zip(job.metrics, enough, strict=True)):
         value = estimate(metric, portion)
-        bounds = Span(None, None, (TOO_FEW,))
+        bounds = Span(None, None, (too_few_flag(metric, job),))
         if not np.isfinite(value):
             bounds = Span(None, None, (UNDEFINED,) if np.isnan(value) else ("infinite",))
         elif ok and draws is not None:

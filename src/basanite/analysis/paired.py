@@ -16,7 +16,7 @@ from functools import cached_property, partial
 import numpy as np
 
 from basanite.analysis import recomputed
-from basanite.analysis.intervals import NARROW, TOO_FEW, Floats, Span, span, tails_of, too_few
+from basanite.analysis.intervals import NARROW, Floats, Span, span, tails_of, too_few, too_few_flag
 from basanite.analysis.reasons import Reason
 from basanite.analysis.resampling import (
     BLOCK,
@@ -29,9 +29,9 @@ from basanite.analysis.resampling import (
     estimate,
     frame_of,
     is_additive,
-    portion_of,
     resampled,
     sign_blocks,
+    table_portion,
     values_of,
 )
 from basanite.analysis.restricting import some_units
@@ -135,8 +135,7 @@ def enter(systems: Iterable[tuple[str, UnitRows, tuple[Metric, ...]]], design: D
     groups: dict[tuple[str, int], list[tuple[str, UnitRows, Frame, Job]]] = {}
     for system, table, metrics in systems:
         frame = frame_of(table)
-        portion = portion_of(frame, table.rows, additive=is_additive(metrics))
-        job = Job(replace(portion, redrawn=table.redrawn), metrics, table.columns)
+        job = Job(table_portion(frame, table, additive=is_additive(metrics)), metrics, table.columns)
         groups.setdefault(frame.key, []).append((system, table, frame, job))
     for group in groups.values():
         entries += _entered(group, design)
@@ -353,8 +352,9 @@ def _difference(one: Contest, p: float, draws: int, design: Design) -> Differenc
 def _bounds(one: Contest, design: Design) -> Span:
     """The percentile interval of the difference, under the same rules as that of a value (S-13)."""
     for entry in (one.first, one.second):
-        if too_few(entry.metric, Job(entry.portion, (entry.metric,), entry.table.columns)):
-            return Span(None, None, (TOO_FEW,))
+        job = Job(entry.portion, (entry.metric,), entry.table.columns)
+        if too_few(entry.metric, job):
+            return Span(None, None, (too_few_flag(entry.metric, job),))
     with np.errstate(invalid="ignore"):
         return span(one.observed, one.first.draws - one.second.draws, tails_of(design.level))
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -34,6 +34,8 @@ class Frame:
     place: Numbers
     rank: Numbers
     """The place of each unit among all of them in the order of their names."""
+    cluster: str = ""
+    """The column that names what is drawn, where these are clusters of units."""
 
     @property
     def key(self) -> tuple[str, int]:
@@ -50,6 +52,8 @@ class Portion:
     units: int
     redrawn: Redrawn | None = None
     """Where people are crossed with units: given a seed, a source of `rows[draws, members, s]` (S-3)."""
+    cluster: str = ""
+    """The column that names what is drawn, where these are clusters of units."""
 
     @property
     def drawn(self) -> int:
@@ -78,7 +82,24 @@ def frame_of(table: UnitRows) -> Frame:
     place, rank = np.empty(len(order), dtype=np.int64), np.empty(len(order), dtype=np.int64)
     rank[order] = np.arange(len(order))
     place[order] = np.arange(len(order)) if table.clusters is None else _by_appearance(table.clusters[order])
-    return Frame(table.unit, int(place.max()) + 1 if len(place) else 0, place, rank)
+    return Frame(table.unit, int(place.max()) + 1 if len(place) else 0, place, rank, table.cluster)
+
+
+def table_portion(frame: Frame, table: UnitRows, *, additive: bool) -> Portion:
+    """All rows of a table as a portion; rows with other people in every draw are summed by cluster as well (S-3)."""
+    portion = portion_of(frame, table.rows, additive=additive)
+    return portion if table.redrawn is None else replace(portion, redrawn=partial(_by_place, frame, table.redrawn))
+
+
+def counted(cluster: str, number: int) -> str:
+    """So many clusters, by the name of their column.
+
+    >>> counted("recording", 6), counted("speaker", 1), counted("doc_id", 6)
+    ('6 recordings', '1 speaker', '6 levels of doc_id')
+    """
+    if number != 1 and not (cluster.isalpha() and cluster[-1] not in "sxyzh"):
+        return f"{number:,} levels of {cluster}"
+    return f"{number:,} {cluster}" if number == 1 else f"{number:,} {cluster}s"
 
 
 def portion_of(frame: Frame, rows: Rows, index: Numbers | None = None, *, additive: bool = True) -> Portion:
@@ -86,10 +107,10 @@ def portion_of(frame: Frame, rows: Rows, index: Numbers | None = None, *, additi
     place = frame.place if index is None else frame.place[index]
     if not additive:
         order = np.argsort(frame.rank if index is None else frame.rank[index])
-        return Portion(place[order], rows[order], len(rows))
+        return Portion(place[order], rows[order], len(rows), cluster=frame.cluster)
     if (np.diff(place) > 0).all():  # in order and each alone: a large table need not be copied
-        return Portion(place, rows, len(rows))
-    return Portion(*cluster_sums(rows, place), len(rows))
+        return Portion(place, rows, len(rows), cluster=frame.cluster)
+    return Portion(*cluster_sums(rows, place), len(rows), cluster=frame.cluster)
 
 
 def cluster_sums(rows: Rows, clusters: Numbers) -> tuple[Numbers, Rows]:
@@ -245,6 +266,12 @@ def _values(job: Job, block: Rows, rows: Rows) -> Rows:
         return np.stack([drawn_values(metric, rows, weights) for metric in job.metrics])
     sums = weighted_sums(block, job.portion.members, rows)
     return np.stack([values_of(metric, sums) for metric in job.metrics])
+
+
+def _by_place(frame: Frame, redrawn: Redrawn, seed: int) -> Callable[[int], Rows]:
+    """A source of rows in the order of what is drawn, those of one cluster summed."""
+    source = redrawn(seed)
+    return lambda draws: np.stack([cluster_sums(rows, frame.place)[1] for rows in source(draws)])
 
 
 def _source(seed: int, *purpose: str) -> np.random.PCG64:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +35,8 @@ def restricted(scores: Scores, factor: str, level: str) -> Scores:
 def some_units(table: UnitRows, index: NDArray[np.int64], rows: Rows) -> UnitRows:
     """A table of some units of another, with rows of its own."""
     clusters = None if table.clusters is None else table.clusters[index]
-    return UnitRows(table.unit, tuple(table.units[place] for place in index), table.columns, rows, clusters=clusters)
+    units = tuple(table.units[place] for place in index)
+    return UnitRows(table.unit, units, table.columns, rows, clusters=clusters, cluster=table.cluster)
 
 
 def _part(table: UnitRows, factor: str, level: str) -> UnitRows | None:
@@ -50,9 +52,8 @@ def _part(table: UnitRows, factor: str, level: str) -> UnitRows | None:
         return None
     units = tuple(table.units[place] for place in index)
     clusters = None if table.clusters is None else table.clusters[index]
-    kept = replace(
-        table, units=units, rows=rows, factors={}, levels={}, clusters=clusters, redrawn=redrawn, judged=None
-    )
+    bare: dict[str, Any] = {"factors": {}, "levels": {}, "attributes": {}, "judged": None}
+    kept = replace(table, units=units, rows=rows, clusters=clusters, redrawn=redrawn, **bare)
     return kept if len(index) else None
 
 

@@ -65,6 +65,8 @@ class Design:
     test_draws: int = 10_000
     alpha: float = 0.05
     adjustment: str = "holm"
+    cluster: str = ""
+    """The column whose levels are resampled whole; "" leaves it to the task, "none" takes units as independent."""
     executor: Executor | None = field(default=None, compare=False, repr=False)
     """Who computes draws of metrics that are no function of sums; it changes no number (P-16)."""
 

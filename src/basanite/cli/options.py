@@ -6,6 +6,7 @@ What shows them is loaded when there is something to show: help and completion o
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -28,6 +29,7 @@ Result = TypeVar("Result")
 
 PATH = click.Path(path_type=Path)
 PLAIN_WIDTH = 120
+ADDRESS = re.compile(r"[a-z]+://.*|[\w.-]+:\d+")
 INPUTS = ("submission", "references", "judgements", "human", "queries", "metadata")
 
 
@@ -63,6 +65,13 @@ def _metric_names(ctx: click.Context, param: click.Parameter, incomplete: str) -
     return sorted(name for name in short if name.startswith(incomplete))
 
 
+def _column(ctx: click.Context, option: click.Parameter, value: str | None) -> str | None:
+    """The name of a column; an address was meant for what is called `--dask` now."""
+    if value is not None and ADDRESS.fullmatch(value):
+        raise SettingError(f"--cluster names a column. For the Dask cluster at {value}, write --dask {value}.")
+    return value
+
+
 def run_options(command: Command) -> Command:
     """Add what every scoring command takes."""
     for option in (
@@ -82,6 +91,12 @@ def run_options(command: Command) -> Command:
         ),
         click.option("--seed", type=int, default=0, show_default=True, help="Seed of the draws."),
         click.option("--draws", type=click.IntRange(1), help="Draws of the bootstrap. [default: 1000; for bca 5000]"),
+        click.option(
+            "--cluster",
+            metavar="COLUMN",
+            callback=_column,
+            help="Units with the same cell in this column are resampled together; none: every unit by itself.",
+        ),
         click.option("--queries", type=PATH, help="The query pack: its kinds, domains and words become factors."),
         click.option(
             "--metadata", type=PATH, multiple=True, help="A table of factors of items (by id), documents or queries."
@@ -116,13 +131,13 @@ def parsed_settings(texts: Sequence[str]) -> dict[str, str]:
     return settings
 
 
-def with_option(settings: dict[str, str], name: str, value: object) -> dict[str, str]:
-    """Settings with one that has an option of its own: `--primary NAME` is `--set primary=NAME`, written shorter."""
-    if value is None:
-        return settings
-    if name in settings:
-        raise SettingError(f"{name} is given twice: by --{name} and by --set. Give it once.")
-    return {**settings, name: str(value)}
+def with_options(settings: dict[str, str], **given: object) -> dict[str, str]:
+    """Settings with those that have options of their own: `--primary NAME` is `--set primary=NAME`, written shorter."""
+    wanted = {name: str(value) for name, value in given.items() if value is not None}
+    for name in wanted:
+        if name in settings:
+            raise SettingError(f"{name} is given twice: by --{name} and by --set. Give it once.")
+    return {**settings, **wanted}
 
 
 def check_reports(paths: Sequence[Path], inputs: Sequence[Path] = ()) -> None:

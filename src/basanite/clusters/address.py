@@ -46,7 +46,7 @@ class Cluster:
         if not sheltered(found.address):
             raise ClusterError(
                 f"{found.address} is beyond this machine, so it needs TLS. Start scheduler and workers with "
-                "certificates, write tls://HOST:PORT, and name the folder of yours: --cluster-tls FOLDER."
+                "certificates, write tls://HOST:PORT, and name the folder of yours: --dask-tls FOLDER."
             )
         if found.encrypted:
             _check_certificates(found)
@@ -95,7 +95,7 @@ def _check_form(address: str) -> None:
 def _check_certificates(cluster: Cluster) -> None:
     if cluster.tls is None:
         raise ClusterError(
-            f"{cluster.address} needs certificates. Put {', '.join(TLS_FILES)} into a folder: --cluster-tls FOLDER."
+            f"{cluster.address} needs certificates. Put {', '.join(TLS_FILES)} into a folder: --dask-tls FOLDER."
         )
     missing = [name for name in TLS_FILES if not (cluster.tls / name).is_file()]
     if missing:

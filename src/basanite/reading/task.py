@@ -15,6 +15,7 @@ import numpy as np
 
 from basanite.errors import SettingError
 from basanite.formats.bounded import read_bounded
+from basanite.formats.factors import FactorTable, read_factor_tables
 from basanite.formats.records import LARGEST, digest_of
 from basanite.kernel import LevelRows, Rows, Scores, UnitRows
 from basanite.metrics.answers import COLUMNS, CREDITS, METRICS, PAPER, PR, AnswerCounts, document_rows
@@ -39,8 +40,16 @@ QUERIES_FIXED: Final = "draws are of whole documents; queries and gold are held 
 class ReadingRun:
     """One system's answers on their way to rows."""
 
-    def __init__(self, truth: Truth, inputs: Inputs, settings: Mapping[str, Any], human: tuple[Answer, ...]) -> None:
+    def __init__(
+        self,
+        truth: Truth,
+        inputs: Inputs,
+        settings: Mapping[str, Any],
+        human: tuple[Answer, ...],
+        tables: Sequence[FactorTable] = (),
+    ) -> None:
         self.truth, self.inputs, self.settings, self.human = truth, inputs, settings, human
+        self.tables = tables
         self.answers: tuple[Answer, ...] = ()
 
     def pieces(self, findings: Findings) -> Iterator[Path]:
@@ -107,7 +116,10 @@ class ReadingRun:
             "type": dict(self._levels(machine, human, gold, _by_type(self.truth.queries))),
         }
         # Documents are what is drawn: they are their own clusters, so nothing is taken as independent that is not.
-        return UnitRows("document", names, COLUMNS, rows, levels=levels, clusters=np.arange(len(names)))
+        known = {name: table.column(name, names) for table in self.tables for name in table.levels}
+        return UnitRows(
+            "document", names, COLUMNS, rows, levels=levels, clusters=np.arange(len(names)), attributes=known
+        )
 
     def _levels(
         self,
@@ -167,7 +179,8 @@ def open_reading(
     if truth is None:
         return None
     human = read_answers(inputs.human, truth.known, findings, where="judgements") if inputs.human else ()
-    return ReadingRun(truth, inputs, settings, human) if findings.valid else None
+    tables = read_factor_tables(inputs.metadata, findings, ("document",))
+    return ReadingRun(truth, inputs, settings, human, tables) if findings.valid else None
 
 
 def _root(reference: Path, findings: Findings) -> Path | None:

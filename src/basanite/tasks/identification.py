@@ -51,7 +51,10 @@ class IdentificationRun(DetectionRun):
         names = self.key.documents.texts()
         everything = np.arange(len(names))
         levels = {target: LevelRows(everything, rows) for target, rows in sorted(self.outcomes.items())}
-        table = UnitRows("document", names, COLUMNS, np.zeros((len(names), len(COLUMNS))), levels={TARGET: levels})
+        tables = [table for table in self.tables if table.subject == "document"]
+        known = {name: table.column(name, names) for table in tables for name in table.levels}
+        nothing = np.zeros((len(names), len(COLUMNS)))
+        table = UnitRows("document", names, COLUMNS, nothing, levels={TARGET: levels}, attributes=known)
         return Scores(
             task=self.task,
             system=system,

@@ -25,6 +25,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from basanite.analysis.cluster_columns import COLUMN as CLUSTER
+from basanite.analysis.cluster_columns import clusters_of
 from basanite.formats.factors import FactorTable, read_factor_tables
 from basanite.formats.items import MOST_LEVELS, Items
 from basanite.formats.records import Place
@@ -158,16 +160,21 @@ class ItemRun:
         """The rows of every metric, with factors and clusters."""
         pairs = self.pairs()
         counted = self.spec.count(pairs, self.settings)
-        cluster = next((name for name in self.spec.clusters if any(pairs.columns.get(name, ()))), None)
-        factors, clusters = self._factors(pairs, cluster), _clusters(pairs.columns, cluster)
+        cluster = next((name for name in self.spec.clusters if any(pairs.columns.get(name, ()))), "")
+        described = dict(_described(pairs, self.tables, self.spec.id_name))
+        factors = {**self._own_factors(pairs), **described}
+        moving: dict[str, Any] = {
+            "clusters": clusters_of(pairs.columns[cluster]) if cluster else None,
+            "cluster": cluster,
+            "attributes": {**{name: np.array(cells, np.str_) for name, cells in pairs.columns.items()}, **described},
+        }
         # Values of single classes are levels already: there is no whole of them to be broken down by a factor.
         whole = {id(counted.tables[metric.name]) for metric in counted.metrics if metric.overall}
         made = {
-            id(table): replace(table, factors=factors if id(table) in whole else {}, clusters=clusters)
+            id(table): replace(table, factors=factors if id(table) in whole else {}, **moving)
             for table in counted.tables.values()
         }
         paired = (BY_LINE,) if self.answers is not None and self.answers.numbered else ()
-        moved = (f"draws move whole clusters: items of one {cluster} stay together",) if cluster else ()
         return Scores(
             task=self.spec.name,
             system=system,
@@ -176,7 +183,7 @@ class ItemRun:
             primary=self.spec.primary,
             settings={name: value for name, value in self.settings.items() if value is not None},
             digests=self._digests(),
-            notes=(*counted.notes, *paired, *moved),
+            notes=(*counted.notes, *paired),
             flags=counted.flags,
             parts=counted.parts,
             signatures=counted.signatures,
@@ -187,14 +194,13 @@ class ItemRun:
         sides = {"submission": self.answers, "reference": self.reference}
         return {name: side.digest for name, side in sides.items() if side is not None}
 
-    def _factors(self, pairs: Pairs, cluster: str | None) -> dict[str, NDArray[np.str_]]:
-        """Short columns of the reference, and those of the metadata, which may describe items or their clusters."""
-        own = {
+    def _own_factors(self, pairs: Pairs) -> dict[str, NDArray[np.str_]]:
+        """Columns of the reference with few levels that name no cluster."""
+        return {
             name: np.array(cells, dtype=np.str_)
             for name, cells in pairs.columns.items()
-            if name not in (cluster, *self.spec.clusters) and 1 < len(set(cells)) <= MOST_LEVELS
+            if name not in (CLUSTER, *self.spec.clusters) and 1 < len(set(cells)) <= MOST_LEVELS
         }
-        return {**own, **dict(_described(pairs, self.tables, self.spec.id_name))}
 
 
 def opener(
@@ -252,15 +258,8 @@ def _other_items(reference: Items, answers: Items, place: Place) -> Problem:
     return place.problem(answers.file, answers.lines[0], message, fix, answers.ids[0])
 
 
-def _clusters(columns: Mapping[str, tuple[str, ...]], cluster: str | None) -> NDArray[np.int64] | None:
-    """The cluster of every item; one that names none is its own."""
-    if cluster is None:
-        return None
-    names = [cell or f"\0{at}" for at, cell in enumerate(columns[cluster])]
-    return np.unique(np.array(names, dtype=np.str_), return_inverse=True)[1].astype(np.int64)
-
-
 def _described(pairs: Pairs, tables: Sequence[FactorTable], id_name: str) -> Iterator[tuple[str, NDArray[np.str_]]]:
+    """Columns of the metadata, which may describe items or what they belong to."""
     for table in tables:
         names = pairs.units if table.subject == id_name else pairs.columns.get(table.subject, ("",) * len(pairs.units))
         for factor in table.levels:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from basanite.cli.cluster import cluster_option
+from basanite.cli.dask_option import dask_or_cluster_option
 from basanite.cli.options import (
     PATH,
     as_json,
@@ -53,7 +53,7 @@ def draws_option(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option("--layers", is_flag=True, help="What each layer adds, holds and has learned.")
 @click.option("--invariance", is_flag=True, help="A look into learners: what training changed, and invariance.")
 @click.option("--workers", type=click.IntRange(1, 64), default=1, show_default=True, help="Processes to use.")
-@cluster_option
+@dask_or_cluster_option
 @draws_option
 @as_json
 def analyse(
@@ -63,7 +63,7 @@ def analyse(
     layers: bool,
     invariance: bool,
     workers: int,
-    cluster: Cluster | None,
+    dask: Cluster | None,
     draws: int | None,
     seed: int,
     as_json: bool,
@@ -84,7 +84,7 @@ def analyse(
     asked = {"curves": curves, "layers": layers, "invariance": invariance}
     found = _analysed(folder, options)
     if plan is not None:
-        places = {"workers": workers, "cluster": cluster}
+        places = {"workers": workers, "cluster": dask}
         found = replace(found, extras=_extras(folder, plan, options, asked, places, json=as_json))
     write_analysis(folder, found)
     if as_json:

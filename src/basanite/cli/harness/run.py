@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from basanite.cli.cluster import cluster_option
+from basanite.cli.dask_option import dask_or_cluster_option
 from basanite.cli.options import PATH, Result, as_json, console, example, say, show_findings
 from basanite.cli.progress import StatusLine
 from basanite.errors import InvalidInputError, SettingError
@@ -31,7 +31,7 @@ FAILED = "failed"
 @click.option("--only", help="Redo only these runs, such as 6a,6b, as a numbered iteration.")
 @click.option("--reason", default="", help="Why runs are redone; it is kept with the result.")
 @click.option("--workers", type=click.IntRange(1, 64), default=1, show_default=True, help="Processes to use.")
-@cluster_option
+@dask_or_cluster_option
 @as_json
 def run(
     plan: Path,
@@ -39,7 +39,7 @@ def run(
     only: str | None,
     reason: str,
     workers: int,
-    cluster: Cluster | None,
+    dask: Cluster | None,
     as_json: bool,
 ) -> None:
     """Run the plan in the file PLAN and write its result folder.
@@ -58,7 +58,7 @@ def run(
     shown = Progress(workers)
     watcher = Watcher(shown.ended, shown.begun, shown.planned)
     folder = out or result_folder(plan)
-    result = run_plan(evaluation, folder, only=names, reason=reason, workers=workers, cluster=cluster, watcher=watcher)
+    result = run_plan(evaluation, folder, only=names, reason=reason, workers=workers, cluster=dask, watcher=watcher)
     shown.close()
     _show(summary(result), json=as_json)
     say(f"Results written to {folder}")

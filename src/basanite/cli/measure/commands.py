@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from basanite import registry
-from basanite.cli.cluster import cluster_option, on
+from basanite.cli.dask_option import dask_or_cluster_option, on
 from basanite.cli.options import (
     PATH,
     Command,
@@ -71,7 +71,7 @@ def common(draws: int, words: str) -> Callable[[Command], Command]:
             click.option("--metric", "metrics", multiple=True, callback=named_measures, help=METRIC),
         ):
             command = option(command)
-        return cluster_option(settings_option(as_json(command)))
+        return dask_or_cluster_option(settings_option(as_json(command)))
 
     return add
 
@@ -98,14 +98,14 @@ def run(
     seed: int,
     reports: tuple[Path, ...],
     settings: tuple[str, ...],
-    cluster: Cluster | None,
+    dask: Cluster | None,
     as_json: bool,
 ) -> None:
     """Measure FEATURES, a file of features and labels: every measure, by class and by group, with intervals."""
     check_reports(reports, (features, *metadata))
     method = None if projection == "none" or (projection is None and not reports) else projection or "tsne"
     plan = Plan.of(parsed_settings(settings), names=metrics, draws=draws, seed=seed, worst=worst, projection=method)
-    with on(cluster) as executor:
+    with on(dask) as executor:
         engine = backend_of(backend, executor)
         found = guarded(
             lambda: measure_run(
@@ -138,7 +138,7 @@ def shift(
     seed: int,
     reports: tuple[Path, ...],
     settings: tuple[str, ...],
-    cluster: Cluster | None,
+    dask: Cluster | None,
     as_json: bool,
 ) -> None:
     """Mix TARGET into SOURCE level by level, as the FERM paper does, and see which measures follow."""
@@ -148,7 +148,7 @@ def shift(
         metrics, chosen.options, source_classes, target_classes, rows, levels, repeats, draws, seed, chosen.level
     )
     progress = Counted()
-    with on(cluster) as executor:
+    with on(dask) as executor:
         found = guarded(
             lambda: shift_experiment(read_data(source), read_data(target), plan, progress=progress, executor=executor),
             json=as_json,
@@ -176,7 +176,7 @@ def compare(
     seed: int,
     reports: tuple[Path, ...],
     settings: tuple[str, ...],
-    cluster: Cluster | None,
+    dask: Cluster | None,
     as_json: bool,
 ) -> None:
     """Compare several FEATURES files, data sets or models, and hold their order against a proxy."""
@@ -184,7 +184,7 @@ def compare(
     named, repeats = named_sets(sets), named_repeats(transformed)
     check_reports(reports, (*named.values(), *(path for paths in repeats.values() for path in paths)))
     known = read_proxy(proxy) if proxy else {}
-    with on(cluster) as executor:
+    with on(dask) as executor:
         found = guarded(
             lambda: compare_sets(
                 {name: renamed(read_data(path), name) for name, path in named.items()},
@@ -228,7 +228,7 @@ def monitor(
     seed: int,
     reports: tuple[Path, ...],
     settings: tuple[str, ...],
-    cluster: Cluster | None,
+    dask: Cluster | None,
     as_json: bool,
 ) -> None:
     """Hold each BATCH against bands made from REFERENCE: alarms, the share of new data, and what to do."""
@@ -249,7 +249,7 @@ def monitor(
         chosen.level,
     )
     progress = Counted()
-    with on(cluster) as executor:
+    with on(dask) as executor:
         found = guarded(
             lambda: monitoring.monitor(
                 read_data(reference, predicted=predicted),

@@ -20,7 +20,7 @@ EXTRAS: Final = {
     "harness": "learning algorithms on video and text: harness",
     "reading": "reasoning and graphs in machine reading: reading",
     "torch": "features on a graphics card, and learning with it",
-    "dask": "heavy work on a cluster: --cluster",
+    "dask": "heavy work on a cluster: --dask",
     "s3": "files of a season in an object store",
     "zarr": "features in Zarr stores",
 }

@@ -18,7 +18,7 @@ from basanite.cli.options import (
     settings_option,
     show_report,
     task_argument,
-    with_option,
+    with_options,
     write_reports,
 )
 from basanite.cli.progress import Progress
@@ -80,7 +80,7 @@ def advise(
     progress = Progress()
     work = HeldKeyWork(
         task,
-        with_option(parsed_settings(settings), "folds", folds),
+        with_options(parsed_settings(settings), folds=folds),
         draws=draws,
         seed=seed,
         workers=workers,

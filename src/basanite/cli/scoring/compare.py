@@ -12,7 +12,7 @@ from click.core import ParameterSource
 
 from basanite import spine
 from basanite.analysis.results import Analysis
-from basanite.cli.cluster import cluster_option, on
+from basanite.cli.dask_option import dask_option, on
 from basanite.cli.options import (
     PATH,
     as_json,
@@ -26,7 +26,7 @@ from basanite.cli.options import (
     show_findings,
     show_report,
     task_argument,
-    with_option,
+    with_options,
     write_reports,
 )
 from basanite.cli.progress import Progress
@@ -51,6 +51,7 @@ OF_SUBMISSIONS = (
     "seed",
     "workers",
     "cluster",
+    "dask",
     "settings",
 )
 
@@ -77,7 +78,7 @@ OF_SUBMISSIONS = (
 )
 @click.option("--human", type=PATH, help="What people answered (reading), to be measured against.")
 @click.option("--force", is_flag=True, help="Show results side by side even if they were not made alike.")
-@cluster_option
+@dask_option
 @settings_option
 @as_json
 @click.pass_context
@@ -99,7 +100,8 @@ def compare(
     results: tuple[str, ...],
     force: bool,
     settings: tuple[str, ...],
-    cluster: Cluster | None,
+    cluster: str | None,
+    dask: Cluster | None,
     as_json: bool,
 ) -> None:
     """Compare two or more submissions to TASK: differences, groups, rank ranges.
@@ -112,10 +114,10 @@ def compare(
         report = of_results(results, metrics, primary, force=force)
     else:
         shared = Inputs(Path(), None, None, queries, metadata, human=human).against(references)
-        with on(cluster) as executor:
+        with on(dask) as executor:
             work = Work(
                 task,
-                with_option(parsed_settings(settings), "primary", primary),
+                with_options(parsed_settings(settings), primary=primary, cluster=cluster),
                 draws=draws,
                 seed=seed,
                 workers=workers,

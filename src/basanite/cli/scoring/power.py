@@ -20,7 +20,7 @@ from basanite.cli.options import (
     settings_option,
     show_report,
     task_argument,
-    with_option,
+    with_options,
     write_reports,
 )
 from basanite.cli.progress import Progress
@@ -60,6 +60,7 @@ def power(
     human: Path | None,
     metrics: tuple[str, ...],
     primary: str | None,
+    cluster: str | None,
     draws: int | None,
     seed: int,
     workers: int,
@@ -81,7 +82,7 @@ def power(
     """
     check_usage(ctx)
     check_reports(reports, [split_name(text)[1] for text in (*submissions, *judgements)])
-    told = with_option(parsed_settings(settings), "primary", primary)
+    told = with_options(parsed_settings(settings), primary=primary, cluster=cluster)
     goal = power_goal(told, share=share, difference=difference, half_width=half_width)
     if variance is not None:
         found = [stated_power(goal, Spread(variance, judge_variance, judges), units, told)]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from basanite import spine
-from basanite.cli.cluster import cluster_option, on
+from basanite.cli.dask_option import dask_option, on
 from basanite.cli.options import (
     PATH,
     as_json,
@@ -21,7 +21,7 @@ from basanite.cli.options import (
     settings_option,
     show_report,
     task_argument,
-    with_option,
+    with_options,
     write_reports,
 )
 from basanite.cli.progress import Progress
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 @click.option("--judgements", type=PATH, help="What judges said of the summaries (e2e): TSV or CSV.")
 @click.option("--human", type=PATH, help="What people answered (reading), to be measured against.")
 @run_options
-@cluster_option
+@dask_option
 @settings_option
 @as_json
 def score(
@@ -57,17 +57,18 @@ def score(
     workers: int,
     reports: tuple[Path, ...],
     settings: tuple[str, ...],
-    cluster: Cluster | None,
+    cluster: str | None,
+    dask: Cluster | None,
     as_json: bool,
 ) -> None:
     """Score one submission to TASK: values with intervals, breakdowns, curves."""
     check_reports(reports)
     progress = Progress()
     inputs = Inputs(submission, None, None, queries, metadata, judgements, human).against(references)
-    with on(cluster) as executor:
+    with on(dask) as executor:
         work = Work(
             task,
-            with_option(parsed_settings(settings), "primary", primary),
+            with_options(parsed_settings(settings), primary=primary, cluster=cluster),
             draws=draws,
             seed=seed,
             workers=workers,

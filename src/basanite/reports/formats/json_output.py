@@ -132,7 +132,7 @@ def _visible(line: str) -> str:
 def _settings(analysis: Analysis) -> dict[str, Any]:
     design = analysis.design
     fixed = {"draws": design.draws, "seed": design.seed, "level": design.level, "interval": design.interval}
-    return {**fixed, **analysis.scores.settings}
+    return {**fixed, **({"cluster": design.cluster} if design.cluster else {}), **analysis.scores.settings}
 
 
 def values_object(values: Mapping[str, Value]) -> dict[str, Any]:

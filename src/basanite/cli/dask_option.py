@@ -1,4 +1,4 @@
-"""`--cluster` and `--cluster-tls`: heavy work on a Dask cluster, for every command that has any (P-16)."""
+"""`--dask` and `--dask-tls`: heavy work on a Dask cluster, for every command that has any (P-16)."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ if TYPE_CHECKING:
     from basanite.clusters.address import Cluster
 
 
-def cluster_option(command: Command) -> Command:
-    """Add both options; the command gets one value `cluster`, checked, or None."""
+def dask_option(command: Command, *, names: tuple[str, ...] = ("--dask",)) -> Command:
+    """Add both options; the command gets one value `dask`, checked, or None."""
     certificates = click.option(
+        "--dask-tls",
         "--cluster-tls",
         type=PATH,
         envvar="BASANITE_CLUSTER_TLS",
@@ -28,13 +29,19 @@ def cluster_option(command: Command) -> Command:
         help="Your certificates for it: a folder with ca.pem, cert.pem and key.pem.",
     )
     address = click.option(
-        "--cluster",
+        *names,
+        "dask",
         metavar="ADDRESS",
         envvar="BASANITE_CLUSTER",
         callback=_read_cluster,
         help="Do heavy work on this Dask cluster: tls://HOST:PORT, or tcp://127.0.0.1:PORT.",
     )
     return address(certificates(command))
+
+
+def dask_or_cluster_option(command: Command) -> Command:
+    """The same where `--cluster` is free: in `score` and `compare` it names a column (S-28)."""
+    return dask_option(command, names=("--dask", "--cluster"))
 
 
 def on(cluster: Cluster | None) -> AbstractContextManager[Executor | None]:
