@@ -87,6 +87,25 @@ def test_too_few_rows_are_inconclusive_and_without_a_margin_nothing_is_comparabl
     assert any("margin" in note for note in none["notes"])
 
 
+@pytest.mark.req("S-29")
+def test_the_one_sided_bound_behind_a_verdict_stands_beside_it(tmp_path):
+    path = tmp_path / "result"
+    folder(path, rows=120, signal={(6, "a"): 1.05}, margin=0.02)
+    found = verdicts(path)
+    central = found["central", "a"]
+    assert central["finding"] == "outperformed"
+    assert central["low"] < 0 < central["high"], "the two-sided interval alone would contradict the verdict"
+    for one in found.values():
+        lower, upper = one["bounds"]["lower"], one["bounds"]["upper"]
+        assert one["low"] < lower < upper < one["high"]
+        assert ("outperformed" in one["finding"]) == (upper < 0)
+        assert f"{upper if 'outperformed' in one['finding'] else lower:.4f}" in one["reason"]
+    printed = " ".join(here("harness", "analyse", path, "--draws", "200").stdout.split())
+    bound = f"one-sided 95 % upper bound {central['bounds']['upper']:.4f} is below 0"
+    assert f"outperformed, gain {central['gain']:.4f} ({bound}; two-sided 95 % interval" in printed
+    assert printed.count("first minus second") <= 1
+
+
 @pytest.mark.req("H-24")
 def test_where_six_fails_against_four_or_five_the_plans_reading_is_printed(planted, report):
     found = verdicts(planted)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from basanite.analysis.ranking import holm
+from basanite.reports.wording import number
 
 State = Literal["supported", "not supported", "undecided"]
 NO_MARGIN: Final = "not shown to be outperformed (the plan's wording)"
@@ -61,6 +62,31 @@ class Contrast:
         from scipy.special import stdtrit
 
         return float(stdtrit(self.degrees, LEVEL) + stdtrit(self.degrees, 0.8)) * self.error
+
+    @property
+    def reason(self) -> str:
+        """What the verdict rests on: the one-sided bound that decides, which no two-sided interval shows (S-29)."""
+        least, most = self.bound(LEVEL), self.bound(1 - LEVEL)
+        margin = self.margin if self.kind == "not inferior" else None
+        line = "0" if margin is None else f"the margin {number(-margin)}"
+        lower, upper = (
+            f"one-sided 95 % {side} bound {number(end)}" for side, end in (("lower", least), ("upper", most))
+        )
+        if self.finding == "outperformed by less than the margin":
+            return f"{upper} is below 0, {lower} above {line}"
+        if self.finding == "outperformed":
+            return f"{upper} is below 0"
+        if self.finding == NO_MARGIN:
+            return f"{upper} is not below 0, and no margin was declared"
+        if self.state == "supported":
+            return f"{lower} is above {line}"
+        if self.p <= 1 - LEVEL:
+            return (
+                f"{lower} is above {line}, but p {number(self.p)} becomes {number(self.p_adjusted)} for all tests here"
+            )
+        if margin is None:
+            return f"0 lies between the one-sided 95 % bounds {number(least)} and {number(most)}"
+        return f"{lower} is not above {line}, {upper} not below 0"
 
 
 def tested(contrast: Contrast) -> Contrast:

@@ -71,7 +71,7 @@ def _sentences(analysis: HarnessAnalysis, state: ReportState) -> Iterator[str]:
                 yield (
                     f"{task.task}, {analysis.teams[verdict.team]}: claim “{one.claim.name}” ({verdict.first} against "
                     f"{verdict.second}) {verdict.state}: {verdict.finding}, gain {number(verdict.gain)} "
-                    f"(95 % interval {number(verdict.low)} to {number(verdict.high)})."
+                    f"({verdict.reason}; two-sided 95 % interval {number(verdict.low)} to {number(verdict.high)})."
                 )
         yield from _others(task, analysis)
     yield from analysis.notes
@@ -86,7 +86,9 @@ def _others(task: TaskAnalysis, analysis: HarnessAnalysis) -> Iterator[str]:
     for claim in analysis.claims:
         found = [one.contrast for one in task.judgements if one.claim.name == claim.name and not claim.headline]
         if found:
-            teams = ", ".join(f"{verdict.state} for {analysis.teams[verdict.team]}" for verdict in found)
+            teams = ", ".join(
+                f"{verdict.state} for {analysis.teams[verdict.team]} ({verdict.reason})" for verdict in found
+            )
             yield f"{task.task}: claim “{claim.name}” ({claim.system} against {claim.against}) {teams}."
 
 

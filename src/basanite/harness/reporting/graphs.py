@@ -89,7 +89,7 @@ def third_graph(task: TaskAnalysis, teams: Mapping[str, str]) -> Chart:
 
 
 def gains_graph(task: TaskAnalysis, teams: Mapping[str, str]) -> Chart | None:
-    """What each claim gains, with the interval that decides it."""
+    """What each claim gains, with its two-sided interval."""
     if not task.judgements:
         return None
     rows = tuple(
@@ -103,8 +103,8 @@ def gains_graph(task: TaskAnalysis, teams: Mapping[str, str]) -> Chart | None:
     )
     return Chart(
         f"{task.task}: gains with 95 % intervals",
-        f"By how much {NAMES[task.metric]} is better, with the interval over folds and test rows that verdicts rest "
-        "on. Above 0 the first run does better.",
+        f"By how much {NAMES[task.metric]} is better, with two-sided intervals over folds and test rows. Above 0 the "
+        "first run does better; verdicts rest on one-sided bounds, which the table gives.",
         "bars",
         Table(f"{task.task}: gains", ("Contrast", "Gain", "Low", "High"), rows),
         Axis("Gain", f"gain in {NAMES[task.metric]}"),

@@ -13,7 +13,9 @@ from basanite.reports.wording import number
 
 INTERVAL = (
     "Intervals are 95 % and hold for new folds and new test rows (two-way variance components for RMSE, a crossed "
-    "bootstrap for average precision); p is one-sided, adjusted by Holm over all teams' tests of this task. Paired t "
+    "bootstrap for average precision). A gain is how much better the first run does: first minus second, for errors "
+    "second minus first. Verdicts rest on one-sided 95 % bounds, which stand beside them, and on p, one-sided and "
+    "adjusted by Holm over all teams' tests of this task; a two-sided interval may just hold 0 beside them. Paired t "
     "and sign flips look at folds alone, so they find differences too easily: they are the plan's view and decide "
     "nothing."
 )
@@ -89,7 +91,7 @@ def _verdict_table(judgements: Sequence[Judgement], teams: Mapping[str, str], ta
             one.contrast.low,
             one.contrast.high,
             one.contrast.p_adjusted,
-            one.contrast.finding,
+            f"{one.contrast.finding}: {one.contrast.reason}",
             one.contrast.state,
         )
         for one in judgements
