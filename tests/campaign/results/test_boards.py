@@ -67,7 +67,11 @@ def test_a_board_reads_ranks_alone_and_no_pairs_which_grow_with_the_square_of_th
     with over.office.reading() as session:
         stored = session.query(Board).one()
         whole = over.office.files.path(stored.digest)
-    assert stored.ranking == {name: json.loads(whole.read_bytes())[name] for name in ("rank_ranges", "groups")}
+    compared = json.loads(whole.read_bytes())
+    assert set(stored.ranking) == {"rank_ranges", "groups", "detectable"}
+    assert {name: stored.ranking[name] for name in ("rank_ranges", "groups")} == {
+        name: compared[name] for name in ("rank_ranges", "groups")
+    }
     before = board(over, "bea").rows
     whole.unlink()
     assert board(over, "bea").rows == before

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import select
@@ -102,11 +102,23 @@ def compare(office: Office, key: str, campaign_id: str, window: str, purpose: st
                     purpose=purpose,
                     subject=dict(subject),
                     digest=stored.digest,
-                    ranking={name: found[name] for name in ("rank_ranges", "groups")},
+                    ranking={
+                        **{name: found[name] for name in ("rank_ranges", "groups")},
+                        "detectable": _detectable(found["differences"]),
+                    },
                     at=office.clock(),
                 )
             )
     return "there"
+
+
+def _detectable(differences: Sequence[Mapping[str, Any]]) -> dict[str, list[float]]:
+    """By metric, the smallest and the largest of the differences that pairs of systems would show (S-30)."""
+    sizes: dict[str, list[float]] = {}
+    for one in differences:
+        if one.get("detectable") is not None:
+            sizes.setdefault(one["metric"], []).append(one["detectable"])
+    return {metric: [min(found), max(found)] for metric, found in sizes.items()}
 
 
 def _reference_of(session: Session, submission: Submission) -> str | None:

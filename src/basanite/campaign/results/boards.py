@@ -69,6 +69,8 @@ class Ranking:
 
     ranks: Mapping[str, tuple[int, int]]
     groups: Mapping[str, int]
+    detectable: tuple[float, float] | None = None
+    """From which to which difference pairs of systems would show in 80 % of cases (S-30)."""
 
 
 def seen(session: Session, at: Desk, subject: Subject) -> SeenBoard:
@@ -97,6 +99,8 @@ def seen(session: Session, at: Desk, subject: Subject) -> SeenBoard:
         released="top" in view.released,
         ranked=view.ranked,
         without_primary=at.viewer.team in field.without_primary,
+        interim=at.now < window.closes.utc,
+        detectable=None if ranking is None else ranking.detectable,
     )
 
 
@@ -263,7 +267,12 @@ def _ranking(session: Session, view: _View, field: Field, metric: str) -> Rankin
     return Ranking(
         {name: (int(span[0]), int(span[1])) for name, span in ranges.items()},
         {name: number for number, group in enumerate(groups, start=1) for name in group},
+        _ends(row.ranking.get("detectable", {}).get(metric)),
     )
+
+
+def _ends(found: Sequence[float] | None) -> tuple[float, float] | None:
+    return None if found is None else (float(found[0]), float(found[1]))
 
 
 def _rows(

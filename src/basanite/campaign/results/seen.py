@@ -143,3 +143,7 @@ class SeenBoard:
     """Whether this viewer may see the runs of all teams."""
     without_primary: bool = False
     """Whether the viewer's own team has runs here and none that stands for it (C46)."""
+    interim: bool = False
+    """Whether the window is open, so that runs may still come and values may change (S-33)."""
+    detectable: tuple[float, float] | None = None
+    """From which to which difference pairs of systems would show in 80 % of cases, once ranks are there (S-30)."""

@@ -64,6 +64,10 @@ class BoardShown(BaseModel):
     level: str
     naming: str
     pending: bool
+    interim: bool
+    """Whether the window is open, so that values may still change."""
+    detectable: tuple[float, float] | None
+    """From which to which difference pairs of systems would show in 80 % of cases."""
     notes: list[str]
     left_out: dict[str, int]
     rows: list[RowShown]

@@ -124,7 +124,7 @@ class Board(Base):
     """Task, language, track, and which submission stands behind which name of the comparison."""
     digest: Mapped[str]
     ranking: Mapped[dict[str, Any]]
-    """`rank_ranges` and `groups` of the comparison: a board shows no pairs, of which there are very many."""
+    """`rank_ranges`, `groups` and `detectable` of the comparison: a board shows no pairs, of which there are many."""
     at: Mapped[datetime]
 
 

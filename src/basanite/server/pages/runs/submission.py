@@ -73,6 +73,8 @@ class SubmissionPage:
     """The fields of the description, those that the track asks for included."""
     can_choose: bool = False
     """Whether the team may make it its primary run now (C46)."""
+    interim: bool = False
+    """Whether its window is open, so that this is one of several looks at the same data (S-33)."""
 
 
 @ROUTER.get(ADDRESS)
@@ -172,6 +174,7 @@ def _asked(caller: Caller, run: str) -> SubmissionPage:
             one.own and not caller.viewer.staff,
             {name: str(one.description.get(name, "")) for name in ("text", *one.missing, *one.description)},
             one.own and not caller.viewer.staff and standings.can_choose(session, caller.office, run),
+            caller.now < campaign.window(one.window).closes.utc,
         )
 
 
