@@ -171,6 +171,25 @@ def test_accepted_answers_enter_the_next_gold_and_scores_change_once_it_is_appli
     )  # fmt: skip
 
 
+def test_an_accepted_answer_about_a_thing_without_a_name_is_about_the_thing_that_the_gold_knows(reading):
+    teams = [one for one in answers_of("baseline.ndjson") if (one["query"], one["document"]) == ("teams", "nfl-101")]
+    mine = [one | {"answer": one["answer"] | {"?G": ["_:game-102"]}} for one in (*teams, losers()[0])]
+    run = begin(reading)
+    who = (reading.office, reading.acts("ada"), reading.sees("ada"), reading.season.campaign_id, run.id)
+    services.take_answers(*who, ndjson(mine), media="ndjson", key="all")
+    case = first_case(reading)
+    assert (case.asked.id, len(case.progress.waiting), case.progress.known) == ("losers", 1, len(teams))
+    decide(reading, case, "right-inferred")
+    row = propose(reading)
+    lines = [json.loads(line) for line in reading.office.sealed.read(row.digest).splitlines()]
+    new = next(one for one in lines if one.get("by") == reading.person("judy"))
+    assert new["answer"]["?G"][0] == "_:game-101", "by its teams, whatever it was called"
+    reading.do(golds.apply, reading.acts("otto"), reading.season.campaign_id, row.id)
+    assert scoring.see(reading.office, reading.sees("eva"), run).result["values"]["precision"]["value"] == 1
+    with pytest.raises(RefusedError, match="nothing was decided"):
+        propose(reading)
+
+
 def test_a_version_is_proposed_once_with_a_reason_and_by_something_new(reading):
     send(reading, begin(reading), losers())
     with pytest.raises(RefusedError, match="nothing was decided"):

@@ -13,15 +13,14 @@ from sqlalchemy.orm import Session
 
 from basanite.campaign.answering import golds
 from basanite.campaign.answering.corpus import Asked, Document, GoldLine, corpus
-from basanite.campaign.answering.inside.bindings import bound
 from basanite.campaign.answering.packages import find
 from basanite.campaign.answering.pool import REOPENED, VERDICTS, Givers, givers, latest, pooled
+from basanite.campaign.answering.unnamed import recognized
 from basanite.campaign.model.refusals import missing, refused
 from basanite.campaign.office import Actor, Office
 from basanite.campaign.store import events
 from basanite.campaign.store.tables import PooledAnswer, ReadingDecision, ReadingPackage
-from basanite.metrics.answers import match
-from basanite.reading.gold.answers import without_own
+from basanite.metrics.answers import Bindings, match
 
 AROUND: Final = 90
 """Characters of a text before and after the words that an answer rests on."""
@@ -103,12 +102,13 @@ def progress(session: Session, office: Office, package: ReadingPackage) -> Progr
     """What waits, what is decided, what the gold knew."""
     rows = pooled(session, package.id)
     live, held = givers(session, package.id), latest(session, [row.id for row in rows])
-    gold = _by_cell(golds.lines(session, office, package))
+    lines = golds.lines(session, office, package)
+    gold, said = _by_cell(lines), recognized(session, package.id, lines)
     waiting, known = [], 0
     for row in rows:
         if row.id in held or row.id not in live:
             continue
-        if _in_gold(row, gold.get((row.query, row.document), ())):
+        if _in_gold(said[row.id], gold.get((row.query, row.document), ())):
             known += 1
         else:
             waiting.append(row.id)
@@ -122,9 +122,9 @@ def _by_cell(lines: Iterable[GoldLine]) -> dict[tuple[str, str], list[GoldLine]]
     return cells
 
 
-def _in_gold(row: PooledAnswer, lines: Sequence[GoldLine]) -> bool:
+def _in_gold(said: Bindings, lines: Sequence[GoldLine]) -> bool:
     """Whether the gold has settled this answer: one of its lines says all that it says."""
-    found = match([without_own(bound(row.bindings))], [line.bindings for line in lines])
+    found = match([said], [line.bindings for line in lines])
     return bool(found) and found[0].credit >= FULL
 
 

@@ -18,6 +18,7 @@ from basanite.campaign.answering.corpus import Corpus, GoldLine, corpus
 from basanite.campaign.answering.inside.bindings import digest
 from basanite.campaign.answering.people import human_records
 from basanite.campaign.answering.pool import Decided, decided
+from basanite.campaign.answering.unnamed import in_words_of_the_gold
 from basanite.campaign.model.refusals import missing, refused
 from basanite.campaign.office import Actor, Office
 from basanite.campaign.organising import approvals, plans
@@ -94,7 +95,7 @@ def propose(
     if waiting:
         words = f"{waiting[0].name} is being previewed already"
         raise refused("R-17", words, "apply or cancel it first", status=409)
-    found = decided(session, package.id)
+    found = in_words_of_the_gold(session, package.id, decided(session, package.id), lines(session, office, package))
     row = _made(session, office, actor, package, found, reason)
     session.add(row)
     session.flush()

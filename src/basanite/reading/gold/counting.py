@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from basanite.metrics.answers import COUNTS, KINDS, Credit, Match, match, share
+from basanite.metrics.answers import COUNTS, KINDS, Bound, Credit, Match, match, share
 from basanite.reading.gold.answers import Answer, GoldAnswer
 from basanite.reading.gold.structure import own_id, resolve
 
@@ -75,16 +75,28 @@ def gold_for(
 
 
 def _with_one_name(gold: Sequence[GoldAnswer]) -> Iterator[GoldAnswer]:
-    """The gold with every string that a thing without a name has anywhere in its document, wherever it stands."""
+    """The gold with all strings of a thing without a name wherever it stands in its document, by its id or by words."""
     strings: dict[tuple[str, str], frozenset[str]] = {}
+    described: dict[tuple[str, str, str], set[str]] = {}
     for one in gold:
-        for _, bound in one.answer.bindings:
+        for name, bound in one.answer.bindings:
             if isinstance(bound, frozenset) and (thing := own_id(bound)):
                 place = one.answer.document, thing
                 strings[place] = strings.get(place, frozenset()) | bound
+                for text in bound:
+                    described.setdefault((one.answer.document, name, text), set()).add(thing)
     for one in gold:
-        bindings = tuple((name, strings.get((one.answer.document, own_id(b)), b)) for name, b in one.answer.bindings)
-        yield replace(one, answer=replace(one.answer, bindings=bindings)) if bindings != one.answer.bindings else one
+        document, said = one.answer.document, one.answer.bindings
+        bindings = tuple((name, strings.get((document, _thing(document, name, b, described)), b)) for name, b in said)
+        yield one if bindings == said else replace(one, answer=replace(one.answer, bindings=bindings))
+
+
+def _thing(document: str, name: str, bound: Bound, described: Mapping[tuple[str, str, str], set[str]]) -> str:
+    """The thing without a name that an entity of the gold is: by its id, or by words that describe one such thing."""
+    if own_id(bound) or isinstance(bound, str):
+        return own_id(bound)
+    found = set().union(*(described.get((document, name, text), set()) for text in bound))
+    return found.pop() if len(found) == 1 else ""
 
 
 def _frozen(cells: Mapping[Cell, Sequence[GoldAnswer]]) -> dict[Cell, tuple[GoldAnswer, ...]]:

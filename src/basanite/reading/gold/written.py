@@ -105,7 +105,7 @@ def _in_words(words: str) -> Decimal | None:
     for word in words.removeprefix("minus ").replace("-", " ").split():
         if word in _WORDS and _may_follow(group, _WORDS[word]):
             group, seen = group + _WORDS[word], True
-        elif word == "hundred" and 0 < group < 10:
+        elif word == "hundred" and 0 < group < 100:
             group *= 100
         elif word in _SCALES and group and _SCALES[word] < last:
             total, group, last = total + group * _SCALES[word], 0, _SCALES[word]
