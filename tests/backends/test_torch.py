@@ -96,6 +96,31 @@ def test_the_scale_of_all_features_changes_no_value(scale):
     assert values(features * scale, labels, precision="float32", backend=backend()) == pytest.approx(expected, rel=1e-5)
 
 
+def collapsed(kind, *, large):
+    """Classes that are points, or nearly, in several tiles and at a scale where rounding of squares is above 1."""
+    rng = np.random.default_rng(4)
+    labels = np.repeat([0, 1, 2], 500 if large else 20)
+    centres = rng.random((3, 7)) * (1e10 if kind == "far" else 1.0)
+    noise = {"points": 0.0, "nearly": 1e-4, "far": 1e3}[kind] * rng.random((len(labels), 7))
+    return (centres[labels] + noise).astype(np.float32), labels
+
+
+def check_collapsed_classes(device, kind, **options):
+    for large in (False, True):
+        features, labels = collapsed(kind, large=large)
+        away = np.linalg.norm(features[:, None].astype(float) - features, axis=2)
+        same = labels[:, None] == labels
+        expected = np.inf if kind == "points" else away[~same].min() / away[same].max()
+        for precision in ("float32", "float64"):
+            found = values(features, labels, precision=precision, backend=backend(device, **options))
+            assert found["dunn"] == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["points", "nearly", "far"])
+def test_collapsed_classes_have_their_exact_dunn(kind):
+    check_collapsed_classes("cpu", kind)
+
+
 @pytest.fixture
 def card():
     if not torch.cuda.is_available():
@@ -143,3 +168,10 @@ def test_a_wide_table_on_a_card_keeps_its_exact_extremes(card):
     )
     assert found["dunn"] == pytest.approx(expected["dunn"], rel=1e-9)
     assert found["silhouette"] == pytest.approx(expected["silhouette"], rel=1e-4, abs=1e-6)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("fused", [True, False], ids=["fused", "plain"])
+@pytest.mark.parametrize("kind", ["points", "nearly", "far"])
+def test_collapsed_classes_have_their_exact_dunn_on_a_card(card, kind, fused):
+    check_collapsed_classes(card, kind, fused=fused)

@@ -42,14 +42,6 @@ class OnDevice:
         """The class of each row."""
         return torch.repeat_interleave(torch.arange(len(self.classes), device=self.rows.device), self.counts)
 
-    @cached_property
-    def reach(self) -> float:
-        """The largest squared distance of a row from the middle of all."""
-        step = max(1, UPLOAD // self.rows.shape[1])
-        parts = [self.rows[start : start + step] for start in range(0, len(self.rows), step)]
-        centre = torch.stack([part.double().sum(dim=0) for part in parts]).sum(dim=0) / max(len(self.rows), 1)
-        return max(float((part.double() - centre).square().sum(dim=1).max()) for part in parts)
-
     def class_of(self, row: int) -> int:
         """The class of one row, without asking the device."""
         return int(self.classes.starts.searchsorted(row, "right")) - 1

@@ -7,6 +7,8 @@ that band, be the extreme are looked at again in float64.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -18,6 +20,10 @@ from basanite.backends.rounded import Band
 
 LOOK: Final = 1 << 27
 """Numbers of a float64 tile that is looked at again."""
+
+MANY: Final = 1 << 16
+TIED: Final = 1e-12
+"""Squared distances that differ by less than this share are as good as each other."""
 
 
 @dataclass(frozen=True)
@@ -82,53 +88,67 @@ def _closest(data: OnDevice, start: int, run: int) -> float:
     """The least distance from some rows to later rows of other classes."""
     best = float("inf")
     stop = min(start + run, len(data.rows))
-    step = max(1, LOOK // max(stop - start, data.rows.shape[1]))
-    for low in range(start, len(data.rows), step):
-        high = min(low + step, len(data.rows))
-        square = _squares(data.rows[start:stop], data.rows[low:high])
-        square[data.codes[start:stop, None] == data.codes[None, low:high]] = torch.inf
+    left = data.rows[start:stop].double()
+    for low, high in _looks(data, start, stop, len(data.rows)):
+        centre = left.mean(dim=0)
+        square, slack = _squares(left - centre, data.rows[low:high].double() - centre)
+        square.masked_fill_(data.codes[start:stop, None] == data.codes[None, low:high], torch.inf)
         least = float(square.min())
-        if least <= best**2 + _slack(data):
-            first, second = torch.nonzero(square <= least + 2 * _slack(data), as_tuple=True)
-            best = min(best, _by_difference(data, first + start, second + low)[0])
+        if math.isfinite(least) and least - slack <= best**2:
+            best = min(best, _by_difference(data, _some(square <= least + 2 * slack, slack, least), start, low)[0])
     return best
 
 
 def _farthest(data: OnDevice, start: int, run: int) -> float:
-    """The largest distance from some rows to rows of their own class."""
+    """The largest distance from some rows to rows of their own class, all moved to the first row of their class.
+
+    About the middle of all, rows of a class that is nearly a point would differ by less than the product can tell.
+    """
     best = 0.0
     stop = min(start + run, len(data.rows))
     last = int(data.classes.starts[data.class_of(stop - 1) + 1])
-    step = max(1, LOOK // max(stop - start, data.rows.shape[1]))
-    for low in range(start, last, step):
-        high = min(low + step, last)
-        square = _squares(data.rows[start:stop], data.rows[low:high])
-        square[data.codes[start:stop, None] != data.codes[None, low:high]] = -1.0
+    left = _from_first(data, start, stop)
+    for low, high in _looks(data, start, stop, last):
+        square, slack = _squares(left, _from_first(data, low, high))
+        square.masked_fill_(data.codes[start:stop, None] != data.codes[None, low:high], -torch.inf)
         most = float(square.max())
-        if most >= 0:
-            first, second = torch.nonzero(square >= most - 2 * _slack(data), as_tuple=True)
-            best = max(best, _by_difference(data, first + start, second + low)[1])
+        if slack > 0 and most + slack >= best**2 and math.isfinite(most):  # without slack all rows are the first ones
+            best = max(best, _by_difference(data, _some(square >= most - 2 * slack, slack, most), start, low)[1])
     return best
 
 
-def _squares(first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
-    left, right = first.double(), second.double()
-    centre = left.mean(dim=0)
-    left, right = left - centre, right - centre
-    square = left.square().sum(dim=1)[:, None] + right.square().sum(dim=1)[None, :] - 2 * left @ right.T
-    return square.clamp_(min=0)
+def _looks(data: OnDevice, start: int, stop: int, last: int) -> Iterator[tuple[int, int]]:
+    """The columns that some rows are looked at with, as many at a time as fit."""
+    step = max(1, LOOK // max(stop - start, data.rows.shape[1]))
+    yield from ((low, min(low + step, last)) for low in range(start, last, step))
 
 
-def _slack(data: OnDevice) -> float:
-    """Bound on the error of a squared distance by a float64 product."""
-    return float(1e-14 * data.reach * float(data.rows.shape[1]) ** 0.5)
+def _from_first(data: OnDevice, start: int, stop: int) -> torch.Tensor:
+    return data.rows[start:stop].double() - data.rows[data.starts[data.codes[start:stop]]].double()
 
 
-def _by_difference(data: OnDevice, first: torch.Tensor, second: torch.Tensor) -> tuple[float, float]:
-    """The least and the largest distance of some pairs, a few at a time."""
+def _squares(left: torch.Tensor, right: torch.Tensor) -> tuple[torch.Tensor, float]:
+    """Squared distances by a float64 product, and a bound on their error."""
+    lengths, others = left.square().sum(dim=1), right.square().sum(dim=1)
+    square = lengths[:, None] + others[None, :] - 2 * left @ right.T
+    return square, float(1e-14 * (lengths.max() + others.max())) * float(left.shape[1]) ** 0.5
+
+
+def _some(candidates: torch.Tensor, slack: float, extreme: float) -> torch.Tensor:
+    """The places of the candidates; of very many that are as good as each other, some."""
+    places = torch.nonzero(candidates)
+    return places[:MANY] if slack <= TIED * extreme else places
+
+
+def _by_difference(data: OnDevice, places: torch.Tensor, start: int, low: int) -> tuple[float, float]:
+    """The least and the largest distance of some pairs, a few at a time; also where squares would vanish."""
     least, most = float("inf"), 0.0
+    first, second = places.unbind(dim=1)
     for at in range(0, len(first), 4096):
-        away = data.rows[first[at : at + 4096]].double() - data.rows[second[at : at + 4096]].double()
-        distance = torch.linalg.vector_norm(away, dim=1)
+        one, other = first[at : at + 4096] + start, second[at : at + 4096] + low
+        away = data.rows[one].double() - data.rows[other].double()
+        largest = away.abs().amax(dim=1)
+        scaled = away / torch.where(largest > 0, largest, 1.0)[:, None]
+        distance = largest * torch.linalg.vector_norm(scaled, dim=1)
         least, most = min(least, float(distance.min())), max(most, float(distance.max()))
     return least, most

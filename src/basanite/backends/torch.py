@@ -22,6 +22,7 @@ from basanite.metrics.representation.classes import Classes
 from basanite.metrics.representation.pairwise.pairs import PairSums
 from basanite.metrics.representation.pairwise.sweep import Precision
 from basanite.metrics.representation.passes import PILOT, Features
+from basanite.metrics.representation.spread import scatter
 from basanite.metrics.representation.sums import ClassSums, Radii
 
 
@@ -90,6 +91,7 @@ class TorchBackend:
         """The sweep over all pairs of rows; every number that is kept is float64."""
         data = self._data(features, classes)
         state = self.linear_pass(data, classes) if sums is None else sums
+        scatter(state)  # refuses features whose squares are lost
         centre = torch.as_tensor(state.centre, device=data.rows.device)
         found, band = self._distances(data, centre, precision)
         return _pair_sums(data, found, band)

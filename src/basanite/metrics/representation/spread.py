@@ -55,8 +55,17 @@ def within_between(sums: ClassSums, radii: Radii | None = None) -> tuple[float, 
     """W and B; with the second pass at hand W is summed directly."""
     total, between = scatter(sums)
     apart = float(between.sum())
-    inside = float(total.sum()) - apart if radii is None else float(radii.squares.sum())
-    return (0.0 if inside <= 1e-15 * float(total.sum()) else inside), apart
+    if radii is None:
+        inside, nothing = float(total.sum()) - apart, 1e-15 * float(total.sum())
+    else:
+        inside, nothing = float(radii.squares.sum()), sums.rows * blur(sums) ** 2
+    return (0.0 if inside <= nothing else inside), apart
+
+
+def blur(sums: ClassSums) -> float:
+    """The distance from a centroid that rounding of the centroid alone can leave: nearer than this is at it."""
+    reach = np.linalg.norm(np.abs(sums.shift) + np.abs(sums.without_empty().centroids), axis=1)
+    return float(8 * np.finfo(np.float64).eps * reach.max())
 
 
 def cancels(sums: ClassSums) -> bool:
@@ -111,18 +120,20 @@ def davies_bouldin_of(sums: ClassSums, radii: Radii, *, q: int = 1, coincident: 
     present = np.flatnonzero(sums.counts)
     counts = sums.counts[present]
     sizes = radii.distances[present] / counts if q == 1 else np.sqrt(radii.squares[present] / counts)
-    worst, touching = worst_ratios(sums.centroids[present], sizes, drop=coincident == "drop")
+    rounding = blur(sums)
+    sizes = np.where(sizes > rounding, sizes, 0.0)
+    worst, touching = worst_ratios(sums.centroids[present], sizes, drop=coincident == "drop", rounding=rounding)
     flags = (COINCIDENT,) if touching else ()
     return Measured(float(worst.mean()), flags, {"largest": float(worst.max())})
 
 
-def worst_ratios(centroids: Floats, sizes: Floats, *, drop: bool = False) -> tuple[Floats, bool]:
+def worst_ratios(centroids: Floats, sizes: Floats, *, drop: bool = False, rounding: float = 0.0) -> tuple[Floats, bool]:
     """For each class the largest (e_i + e_j) / |c_i - c_j|, and whether any two centroids coincide.
 
     Distances come from one product; the few that decide are taken again by difference, where no digit is lost.
     """
     centred = centroids - centroids.mean(axis=0)
-    tiny = NOTHING * float(np.abs(centred).max())
+    tiny = max(NOTHING * float(np.abs(centred).max()), rounding)
     lengths = np.einsum("ij,ij->i", centred, centred)
     worst, touching = np.zeros(len(centred)), False
     for place, product in _products(centred):

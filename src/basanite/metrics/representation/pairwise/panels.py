@@ -90,12 +90,18 @@ class Plan:
         rows *= self.scale
         return rows
 
-    def exact(self, first: Numbers, second: Numbers) -> Floats:
-        """Scaled distances between pairs of rows by difference: no digit is lost to cancellation."""
+    def apart(self, first: Numbers, second: Numbers) -> Floats:
+        """Scaled differences of pairs of rows: no digit is lost to cancellation."""
         order = self.classes.order
         left = np.asarray(self.features[order[first]], dtype=np.float64)
         right = np.asarray(self.features[order[second]], dtype=np.float64)
-        return np.asarray(np.linalg.norm((left - right) * self.scale, axis=1))
+        return np.asarray((left - right) * self.scale)
+
+    def exact(self, first: Numbers, second: Numbers) -> Floats:
+        """Scaled distances between pairs of rows by difference, also where squares would vanish."""
+        away = self.apart(first, second)
+        largest = np.abs(away).max(axis=1)
+        return np.asarray(largest * np.linalg.norm(away / np.where(largest > 0, largest, 1.0)[:, None], axis=1))
 
     def left(self, start: int, stop: int, dtype: np.dtype[Any] | None = None) -> Tile:
         """Prepared rows of the left form."""

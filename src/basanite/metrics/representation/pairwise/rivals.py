@@ -10,6 +10,7 @@ from basanite.metrics.representation.classes import Classes, Labels, classes_of
 from basanite.metrics.representation.pairwise.pairs import PairSums, dunn_of, dunn_ratio
 from basanite.metrics.representation.passes import PIECE, Features, radii, shape_of
 from basanite.metrics.representation.results import Measured
+from basanite.metrics.representation.spread import blur
 from basanite.metrics.representation.sums import ClassSums
 
 Dunn = Literal["points", "centroids", "centroid_diameter", "point_centroid"]
@@ -22,7 +23,8 @@ def dunn_by(
     if definition == "points":
         return dunn_of(pairs)
     if definition == "centroids":
-        return dunn_ratio(centroid_gap(sums), float(radii(features, labels, sums).largest.max()))
+        largest = float(radii(features, labels, sums).largest.max())
+        return dunn_ratio(centroid_gap(sums), largest if largest > blur(sums) else 0.0)
     apart = centroid_gap(sums) if definition == "centroid_diameter" else point_to_centroid_gap(features, labels, sums)
     return dunn_ratio(apart, pairs.diameter)
 
