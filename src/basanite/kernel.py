@@ -143,6 +143,15 @@ def range_words(ends: Ends) -> str:
     return f"{low:g} or more" if math.isinf(high) else f"{low:g} to {high:g}"
 
 
+def within(number: Number, ends: Ends) -> Number:
+    """The number, or the end of the range that it lies beyond: an interval cut there holds the same possible values.
+
+    >>> within(-0.039, SHARE), within(0.15, SHARE), within(None, SHARE)
+    (0.0, 0.15, None)
+    """
+    return number if number is None else float(min(max(number, ends[0]), ends[1]))
+
+
 def settled(number: Number, ends: Ends) -> Number:
     """The number, or the end of its range or the 0 that only rounding noise keeps it from (S-26).
 

@@ -149,6 +149,7 @@ class _Task:
                         gain.degrees,
                         claim.hypothesis,
                         margin,
+                        ends=gain.bounds,
                     ),
                     gain.drawn,
                 )

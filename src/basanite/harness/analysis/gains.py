@@ -20,6 +20,7 @@ from basanite.harness.analysis.crossed import Drawn, Sample, Values, crossed, me
 from basanite.harness.analysis.precision import precision_of
 from basanite.harness.plan.model import BEST
 from basanite.harness.results import SHARED, ResultFolder
+from basanite.kernel import ANY, SHARE, Ends
 
 Reals = NDArray[np.float64]
 Predictions = Mapping[str, Reals]
@@ -41,7 +42,7 @@ class Estimate:
     drawn: tuple[float, float] | None = None
     undefined: int = 0
     """In how many draws some target was undefined."""
-    bounds: tuple[float, float] = (-math.inf, math.inf)
+    bounds: Ends = ANY
     """What the value can be at all; no interval goes beyond."""
 
     def half(self, level: float = 0.95) -> float:
@@ -101,12 +102,25 @@ class Comparer:
 
     def value(self, name: str) -> Estimate:
         """The mean over folds of the mean over targets, with the error that new folds and test rows would bring."""
-        found = self._estimate(name, None)
-        return replace(found, bounds=(0.0, math.inf if self.metric == "mrmse" else 1.0))
+        return replace(self._estimate(name, None), bounds=self.ends)
 
     def gain(self, first: str, second: str) -> Estimate:
         """By how much the first does better, whatever the direction of the metric."""
-        return self._estimate(first, second)
+        return replace(self._estimate(first, second), bounds=self.gain_ends)
+
+    @property
+    def ends(self) -> Ends:
+        """The values there can be: a share, or an error no longer than the scale of the ratings."""
+        if self.metric != "mrmse":
+            return SHARE
+        low, high = self._scale
+        return 0.0, high - low
+
+    @property
+    def gain_ends(self) -> Ends:
+        """The gains there can be."""
+        low, high = self.ends
+        return low - high, high - low
 
     def drawn(self, name: str, replication: int = 1) -> Drawn:
         """The value in every draw of the crossed bootstrap; the same draws for every run."""
@@ -201,9 +215,14 @@ class Comparer:
         return self.result.predictions(self.task, name, target, replication=replication)
 
     def _squares(self, name: str, target: str, replication: int) -> Cells:
-        low, high = self.result.task(self.task).get("range") or (-math.inf, math.inf)
         scores = self._scores(name, target, replication)
-        return np.asarray((np.clip(scores, low, high) - self.result.truth(self.task, target)) ** 2)
+        return np.asarray((np.clip(scores, *self._scale) - self.result.truth(self.task, target)) ** 2)
+
+    @property
+    def _scale(self) -> Ends:
+        """The scale of the ratings, to which predictions are clipped; without one any number is possible."""
+        low, high = self.result.task(self.task).get("range") or ANY
+        return float(low), float(high)
 
     def _fold_values(self, name: str, target: str, replication: int) -> Reals:
         if self.metric == "mrmse":

@@ -111,7 +111,7 @@ def _apart(old: Comparer, new: Comparer, run: str) -> Estimate:
     total, spread = sum(squares), squares[0] ** 2 / one.degrees + squares[1] ** 2 / two.degrees
     degrees = total**2 / spread if spread else min(one.degrees, two.degrees)
     sign = -1.0 if new.low else 1.0
-    return Estimate(sign * (two.value - one.value), float(np.sqrt(total)), degrees)
+    return Estimate(sign * (two.value - one.value), float(np.sqrt(total)), degrees, bounds=new.gain_ends)
 
 
 def _notes(before: ResultFolder, after: ResultFolder, found: list[Gained]) -> Iterator[str]:

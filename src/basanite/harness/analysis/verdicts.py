@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from basanite.analysis.ranking import holm
+from basanite.kernel import ANY, Ends, within
 from basanite.reports.wording import number
 
 State = Literal["supported", "not supported", "undecided"]
@@ -39,6 +40,8 @@ class Contrast:
     finding: str = "inconclusive"
     state: State = "undecided"
     note: str = ""
+    ends: Ends = ANY
+    """The gains there can be; no interval goes beyond (S-26)."""
 
     def bound(self, level: float) -> float:
         """The gain that is exceeded with this one-sided confidence: its lower bound for 0.95, its upper for 0.05."""
@@ -49,12 +52,12 @@ class Contrast:
     @property
     def low(self) -> float:
         """The lower end of the two-sided 95 % interval."""
-        return self.bound((1 + LEVEL) / 2)
+        return within(self.bound((1 + LEVEL) / 2), self.ends)
 
     @property
     def high(self) -> float:
         """The upper end of the two-sided 95 % interval."""
-        return self.bound((1 - LEVEL) / 2)
+        return within(self.bound((1 - LEVEL) / 2), self.ends)
 
     @property
     def smallest_detectable(self) -> float:

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from concurrent.futures import Executor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
 from typing import Any, Final
 
 import numpy as np
 
+from basanite.kernel import Ends
 from basanite.metrics.representation.classes import Classes
 from basanite.metrics.representation.clustering import dunn
 from basanite.metrics.representation.dice import subsamples
@@ -36,6 +37,7 @@ from basanite.metrics.representation.transfer.h_score import h_score, h_score_dr
 from basanite.metrics.representation.transfer.leep import leep_draws
 from basanite.metrics.representation.transfer.otce import otce
 from basanite.representation.batches import in_batches
+from basanite.representation.catalogue import described
 from basanite.representation.data import Data
 
 HALF_SAMPLES: Final = 100
@@ -66,6 +68,8 @@ class Drawn:
     classes: Mapping[str, Floats] = field(default_factory=dict)
     moved: frozenset[str] = frozenset()
     """Measures whose draws are moved to the estimate."""
+    ends: Mapping[str, Ends] = field(default_factory=dict)
+    """The values that a measure of these data can have, where more is known than the catalogue says."""
     why: Mapping[str, str] = field(default_factory=dict)
     """What must be said of how a measure was drawn, or why it was not."""
 
@@ -84,7 +88,12 @@ def draw_all(
     with np.errstate(all="ignore"):  # an undefined draw is nan and counted, not warned of
         for part in (_cosine, _moments, partial(_pairs, executor), _transfer, partial(_halves, executor)):
             found = _joined(found, part(data, names, options, weights, seed))
-    return found
+    return replace(found, ends=_ends(data, names, options))
+
+
+def _ends(data: Data, names: Collection[str], options: Options) -> dict[str, Ends]:
+    settings = {"classes": len(data.classes), "definition": options.point_biserial}
+    return {name: described(name, **settings).ends for name in names}
 
 
 def row_draws(each: Mapping[str, Floats], classes: Classes, weights: Weights) -> Drawn:
@@ -110,7 +119,7 @@ def _joined(first: Drawn, second: Drawn) -> Drawn:
         {**first.values, **second.values},
         {**first.classes, **second.classes},
         first.moved | second.moved,
-        {**first.why, **second.why},
+        why={**first.why, **second.why},
     )
 
 

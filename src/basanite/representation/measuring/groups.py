@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 from statistics import NormalDist
 from typing import Final
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from basanite.analysis.intervals import FEWEST_UNITS, MOST_UNDEFINED
 from basanite.analysis.results import Value
+from basanite.kernel import Ends, settled, within
 from basanite.metrics.representation.everything import Options, measure, wanted_names
 from basanite.metrics.representation.results import (
     UNDEFINED,
@@ -21,7 +22,7 @@ from basanite.metrics.representation.results import (
     Numbers,
     different_classes_note,
 )
-from basanite.representation.catalogue import BEST
+from basanite.representation.catalogue import BEST, described
 from basanite.representation.data import Data
 from basanite.representation.measuring.draws import Drawn, Weights, draw_all, row_draws
 from basanite.representation.measuring.values import FIXED, share_value, valued
@@ -161,6 +162,7 @@ class _Side:
     values: Mapping[str, float]
     draws: Mapping[str, Floats]
     rows: int
+    ends: Mapping[str, Ends] = field(default_factory=dict)
 
 
 def _shared(data: Data, first: Numbers, second: Numbers) -> Numbers:
@@ -182,7 +184,7 @@ def _side(data: Data, members: Numbers, shared: Numbers, how: Grouping) -> _Side
     drawn = draw_all(part, [n for n in names if n != "dunn"], how.options, weights, seed=how.seed)
     each = {name: array[rows] for name, array in how.each.items()}
     draws = {**drawn.values, **row_draws(each, part.classes, weights).values}
-    return _Side({name: one.value for name, one in found.values.items()} | shares, draws, len(rows))
+    return _Side({name: one.value for name, one in found.values.items()} | shares, draws, len(rows), drawn.ends)
 
 
 def _difference(
@@ -192,11 +194,13 @@ def _difference(
     half, note = _half_width(metric, sides, level)
     if shared < 2:
         note = "fewer than two classes with two rows in both groups"
+    least, most = sides[0].ends.get(metric, described(metric).ends)
+    ends = least - most, most - least
     bounds = (None, None) if half is None or not np.isfinite(value) else (value - half, value + half)
     verdict = _verdict(metric, value, bounds)
     first, second = names
-    low, high = bounds
-    return GroupDifference(factor, metric, first, second, value, low, high, level, shared, verdict, note)
+    low, high = (settled(within(bound, ends), ends) for bound in bounds)
+    return GroupDifference(factor, metric, first, second, settled(value, ends), low, high, level, shared, verdict, note)
 
 
 def _half_width(metric: str, sides: Sequence[_Side], level: float) -> tuple[float | None, str]:

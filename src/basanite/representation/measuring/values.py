@@ -9,9 +9,10 @@ import numpy as np
 from basanite.analysis.intervals import FEWEST_UNITS, NO_WIDTH, TOO_FEW, Span, exact_bounds, span, tails_of
 from basanite.analysis.intervals import UNDEFINED as UNDEFINED_VALUE
 from basanite.analysis.results import Value
+from basanite.kernel import settled, within
 from basanite.metrics.representation.everything import Representation
 from basanite.metrics.representation.results import UNDEFINED, Floats, Measured
-from basanite.representation.catalogue import SHARES
+from basanite.representation.catalogue import SHARES, described
 from basanite.representation.measuring.draws import CENTRED, HALVES, Drawn
 
 FIXED = "other rows held fixed"
@@ -22,12 +23,13 @@ SCALED = ("davies_bouldin",)
 
 def valued(name: str, measured: Measured, drawn: Drawn, *, rows: int, level: float) -> Value:
     """One value with its interval; flags say what must be known about either."""
+    ends = drawn.ends.get(name, described(name).ends)
     bounds = interval_of(name, measured.value, drawn, rows=rows, level=level)
     flags = (*measured.flags, *measured.notes, *bounds.flags)
     return Value(
-        measured.value,
-        bounds.low,
-        bounds.high,
+        settled(measured.value, ends),
+        settled(within(bounds.low, ends), ends),  # draws are moved to the estimate, beyond what can be (S-26)
+        settled(within(bounds.high, ends), ends),
         rows,
         bounds.undefined,
         tuple(dict.fromkeys(UNDEFINED_VALUE if flag == UNDEFINED else flag for flag in flags)),

@@ -15,11 +15,13 @@ from typing import Final
 
 import numpy as np
 
+from basanite.kernel import within
 from basanite.metrics.representation.classes import Classes
 from basanite.metrics.representation.dice import drawn_rows, source_of
 from basanite.metrics.representation.everything import Options, measure
 from basanite.metrics.representation.results import Floats, Numbers
 from basanite.representation.batches import in_batches
+from basanite.representation.catalogue import described
 from basanite.representation.data import Data
 
 LARGEST_SHARE: Final = 0.5
@@ -132,10 +134,13 @@ def bands_of(
     away = np.where(np.isfinite(away), away, 0.0)
     reach = float(np.quantile(away.max(axis=1), 1 - false_alarms))
     half = reach * spread * drawing.widened
+    ends = {
+        name: described(name, classes=len(reference.classes), definition=options.point_biserial).ends for name in names
+    }
     made = {
         name: Band(
-            float(centre[at] - half[at]),
-            float(centre[at] + half[at]),
+            within(float(centre[at] - half[at]), ends[name]),
+            within(float(centre[at] + half[at]), ends[name]),
             float(centre[at]),
             float((away[:, at] > reach).mean()),
         )
