@@ -211,7 +211,8 @@ def _half_width(metric: str, sides: Sequence[_Side], level: float) -> tuple[floa
     if draws[0] is None or draws[1] is None or not min(len(one) for one in draws if one is not None):
         return None, "no interval: not drawn"
     size = min(len(draws[0]), len(draws[1]))
-    apart = draws[0][:size] - draws[1][:size]
+    with np.errstate(invalid="ignore"):  # two infinite draws have no difference, and are counted as undefined
+        apart = draws[0][:size] - draws[1][:size]
     defined = apart[np.isfinite(apart)]
     if size - len(defined) > MOST_UNDEFINED * size or not defined.std() > 0:
         return None, "no interval: draws are undefined or all alike"

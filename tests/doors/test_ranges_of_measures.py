@@ -1,0 +1,102 @@
+"""Intervals of representation measures and of gains lie in the range of the measure, whatever the data are."""
+
+import numpy as np
+import pytest
+from tests.cli.running import here
+from tests.doors.features import measured
+from tests.harness.analysis.folders import folder
+
+from basanite.representation.catalogue import RANGES, described
+
+CLASSES = 4
+KINDS = ("noise", "perfect", "nearly perfect", "constant", "negative")
+
+
+def arrays(kind, rows=48):
+    """Features of each kind, with every part that a measure may need."""
+    rng = np.random.default_rng(KINDS.index(kind))
+    labels = np.arange(rows) % CLASSES
+    centres = np.eye(CLASSES, 6) + 0.1
+    features = {
+        "noise": rng.random((rows, 6)),
+        "perfect": centres[labels],
+        "nearly perfect": centres[labels] + 1e-3 * rng.random((rows, 6)),
+        "constant": np.ones((rows, 6)),
+        "negative": rng.normal(size=(rows, 6)),
+    }[kind]
+    right = {"perfect": labels, "constant": np.zeros(rows, int)}.get(kind, rng.integers(0, CLASSES, rows))
+    return {
+        "features": features,
+        "labels": labels,
+        "predictions": right,
+        "source_probabilities": np.eye(CLASSES)[labels] if "perfect" in kind else rng.dirichlet(np.ones(3), rows),
+        "source_features": features[::2],
+        "source_labels": labels[::2],
+    }
+
+
+def outside(name, entry, ends):
+    numbers = [entry[key] for key in ("low", "value", "high") if entry.get(key) is not None]
+    return [(name, number, ends) for number in numbers if not ends[0] <= number <= ends[1]]
+
+
+def ends_of(name, **settings):
+    return described(name, classes=CLASSES, **settings).ends
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def shown(request, tmp_path_factory):
+    place = tmp_path_factory.mktemp("measures")
+    groups = "\n".join(f"{at},{'ab'[at // 4 % 2]}" for at in range(48))
+    (place / "groups.csv").write_text(f"row,half\n{groups}\n")
+    return measured(place, "--metadata", "groups.csv", "--draws", "100", **arrays(request.param))
+
+
+@pytest.mark.req("S-26", "F-27")
+def test_values_and_intervals_of_every_measure_stay_in_range(shown):
+    found = [each for name, value in shown["values"].items() for each in outside(name, value, ends_of(name))]
+    for levels in shown["breakdowns"].values():
+        for values in levels.values():
+            found += [each for name, value in values.items() for each in outside(name, value, ends_of(name))]
+    assert found == []
+
+
+@pytest.mark.req("S-26", "F-27")
+def test_differences_of_groups_stay_in_the_range_of_differences(shown):
+    assert shown["differences"]
+    for one in shown["differences"]:
+        low, high = ends_of(one["metric"])
+        assert outside(one["metric"], {**one, "value": one["difference"]}, (low - high, high - low)) == []
+
+
+@pytest.mark.req("S-26")
+def test_no_measure_is_without_a_range(tmp_path):
+    shown = measured(tmp_path, "--draws", "20", **arrays("noise"))
+    names = {*shown["values"], *(name for level in shown["breakdowns"]["class"].values() for name in level)}
+    assert names == RANGES.keys() - {"rival_cosine"}  # which is a part of a class's ferm1
+
+
+@pytest.mark.req("S-26")
+def test_noise_has_no_interval_below_zero_for_what_cannot_be_negative(tmp_path):
+    rng = np.random.default_rng(0)
+    words = (word for name in ("rs", "calinski_harabasz", "h_score") for word in ("--metric", name))
+    given = {"features": rng.random((30, 4)), "labels": np.arange(30) % 3}
+    values = measured(tmp_path, *words, "--draws", "200", **given)["values"]
+    assert {name: values[name]["low"] for name in ("rs", "calinski_harabasz", "h_score")} == pytest.approx(
+        {"rs": 0.0, "calinski_harabasz": 0.0, "h_score": 0.0}
+    )
+
+
+@pytest.mark.req("S-26")
+@pytest.mark.parametrize("metric", ["map11", "mrmse"])
+def test_gains_of_few_folds_stay_between_what_two_values_can_differ(metric, tmp_path):
+    folder(tmp_path / "result", metric=metric, rows=24, folds=2, signal={(6, "a"): 0.1, (6, "b"): 9.0})
+    ended = here("harness", "analyse", tmp_path / "result", "--draws", "100", "--json")
+    assert ended.code == 0, ended.stderr
+    told = ended.data["tasks"]["video"]
+    most = 1.0 if metric == "map11" else 4.0
+    assert told["verdicts"]
+    for one in told["verdicts"]:
+        assert -most <= one["low"] <= one["gain"] <= one["high"] <= most
+    widest = max(one["high"] - one["low"] for one in told["verdicts"])
+    assert widest > 0.8 * most  # so wide that it would leave the range
