@@ -52,7 +52,7 @@ def leep_values(theta: Floats, classes: Classes, weights: Floats) -> Floats:
         own = weights[:, members].T
         logs = np.log(likelihood, out=np.zeros_like(likelihood), where=own > 0)
         found += (own * logs).sum(axis=0)
-    return np.minimum(found / weights.sum(axis=1), 0.0)  # likelihoods of 1 may come out a rounding above it
+    return np.asarray(np.minimum(found / weights.sum(axis=1), 0.0))  # likelihoods of 1 may come out a rounding above it
 
 
 def probabilities_of(given: NDArray[np.floating], labels: Labels | Classes) -> tuple[Floats, Classes]:
