@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from sqlalchemy import select
 
+from basanite.campaign.anchors import write_head
 from basanite.campaign.answering.scoring import score_due
 from basanite.campaign.intake import standings, uploads
 from basanite.campaign.office import Office
@@ -35,4 +36,5 @@ def remind_of_primaries(office: Office) -> int:
 
 def all_duties() -> tuple[Callable[[Office], object], ...]:
     """All duties in the order in which they are done, fresh for one worker."""
-    return (*due.DUTIES, publish_keys, uploads.sweep, NowAndThen(remind_of_primaries), *people_duties(), score_due)
+    hourly = NowAndThen(remind_of_primaries), NowAndThen(write_head)
+    return (*due.DUTIES, publish_keys, uploads.sweep, *hourly, *people_duties(), score_due)

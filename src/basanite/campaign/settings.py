@@ -150,6 +150,9 @@ class Settings(BaseSettings):
     """How the server is reached from outside; links in mails begin with it. Empty: where it was last started."""
     proxies: tuple[str, ...] = ()
     """Addresses or networks of proxies whose word is taken for where a call comes from (`X-Forwarded-For`)."""
+    log_heads: Path | None = None
+    """Where signed heads of the event log are written every hour; by default `log-heads.jsonl` in the data folder.
+    Best on another machine's disk: they show if the log in the database was cut off or written anew (X-31)."""
     drop: Path | None = None
     """The drop folder, one folder for each team; none: that door is closed."""
     plugins: tuple[str, ...] = ()

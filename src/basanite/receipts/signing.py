@@ -9,8 +9,9 @@ from basanite.receipts.canonical import canonical
 from basanite.receipts.keys import SigningKey
 
 FORMAT = "basanite-receipt/1"
-Kind = Literal["intake", "score"]
+Kind = Literal["intake", "score", "head"]
 KINDS = ("intake", "score")
+"""Those that are given to teams; a head stands for the log alone, outside the database (X-31)."""
 
 
 def make(kind: Kind, content: Mapping[str, Any], key: SigningKey) -> bytes:

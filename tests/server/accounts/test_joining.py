@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from starlette.testclient import TestClient
 from tests.server.accounts.conftest import PASSWORD, add_user, link_in_mail
+from tests.server.conftest import with_token
 
 from basanite.campaign.store.tables import Account, Message, Person
+from basanite.server.app import make_app
 
 NEW = "a quite different one"
 FORM = {"name": "Grace", "mail": "grace@example.org", "password": PASSWORD}
@@ -91,6 +94,20 @@ def test_a_forgotten_password_is_replaced_and_all_sessions_end(browser, another,
     assert browser.sign_in("ada@example.org").status_code == 401
     assert browser.sign_in("ada@example.org", NEW).status_code == 200
     assert browser.get(str(page.url.path)).status_code == 404, "used up"
+
+
+@pytest.mark.req("X-32")
+@pytest.mark.parametrize(("chosen", "status"), [({"tokens": "yes"}, 401), ({}, 200)], ids=["ended", "kept"])
+def test_who_sets_a_new_password_chooses_whether_api_tokens_end(browser, office, ada, chosen, status):
+    headers = {"Authorization": f"Bearer {with_token(office, ada)}"}
+    calls = TestClient(make_app(office))
+    assert calls.get("/api/v1/campaigns", headers=headers).status_code == 200
+    browser.send("/forgotten", mail="ada@example.org")
+    page = browser.get(link_in_mail(office, "reset"))
+    assert 'name="tokens" value="yes" checked' in page.text, "ended unless somebody says otherwise"
+    answer = browser.send(str(page.url.path), password=NEW, **chosen)
+    assert ("sessions and API tokens were ended" in answer.text) == bool(chosen)
+    assert calls.get("/api/v1/campaigns", headers=headers).status_code == status
 
 
 @pytest.mark.req("P-11")

@@ -243,3 +243,16 @@ def test_a_closed_account_stays_closed(browser, another, office, rig):
 def test_the_way_back_leads_to_pages_of_ours_only(browser, rig):
     assert browser.get(leave(browser, "https://evil.example/"), follow_redirects=False).headers["location"] == "/"
     assert browser.get(leave(browser, "/account"), follow_redirects=False).headers["location"] == "/account"
+
+
+@pytest.mark.req("X-32", case="bad")
+def test_where_nobody_may_sign_up_a_stranger_of_the_provider_gets_no_account(browser, office, rig):
+    office.settings.accounts.sign_up = False
+    answer = come_back(browser)
+    assert answer.status_code == 403
+    assert "only people who were invited have an account here" in answer.text
+    assert "ask the organizers to invite you" in answer.text
+    with office.reading() as session:
+        assert session.query(Person).count() == 0
+    office.settings.accounts.sign_up = True
+    assert "<bdi>Olga</bdi>" in come_back(browser).text

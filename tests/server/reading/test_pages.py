@@ -231,7 +231,7 @@ def test_the_derivation_of_an_answer_opens_as_a_page_of_its_own(opened, site):
     assert "Derivation of an answer" in words or "does not lead to this answer" in words
 
 
-@pytest.mark.req("R-21", "R-17", "S-21")
+@pytest.mark.req("R-21", "R-17", "S-21", "X-27")
 def test_the_gold_grows_and_scores_change_from_the_first_key_to_the_last_click(opened, site):
     _, made, run = site
     before = scoring.see(made.office, made.sees("eva"), run).result["values"]["f"]["value"]
@@ -245,6 +245,14 @@ def test_the_gold_grows_and_scores_change_from_the_first_key_to_the_last_click(o
     desk.get_by_label("Reason", exact=True).fill("the first round")
     desk.get_by_role("button", name="Propose it").click()
     desk.wait_for_selector("text=being computed")
+    form = desk.locator("form", has=desk.get_by_role("button", name="Compute now"))
+    form.evaluate(f"form => {{ form.action = form.action.replace('{made.package}', 'another') }}")
+    with desk.expect_response(lambda answer: "/another/compute" in answer.url) as answer:
+        desk.get_by_role("button", name="Compute now").click()
+    assert answer.value.status == 404
+    desk.complaints.clear()  # the browser notes the refusal
+    desk = opened("eva", f"/gold/{made.package}")
+    assert desk.get_by_text("being computed").count(), "an act on another package computes nothing of this one"
     desk.get_by_role("button", name="Compute now").click()
     desk.wait_for_selector("text=telltale-system")
     row = desk.locator("tr", has_text="telltale-system").locator("td.num").all_inner_texts()

@@ -257,10 +257,16 @@ def _computed(session: Session, office: Office, wanted: Ready) -> Mapping[str, A
     return result
 
 
-def score_due(office: Office) -> int:
-    """Score every run against versions that are being previewed: a worker's duty, done twice it changes nothing."""
+def score_due(office: Office, package_id: str | None = None) -> int:
+    """Score every run against versions that are being previewed, of one package or, as a worker's duty, of all.
+
+    Done twice it changes nothing.
+    """
+    question = select(ReadingGold).where(ReadingGold.state == "proposed")
+    if package_id is not None:
+        question = question.where(ReadingGold.reading_package_id == package_id)
     with office.reading() as session:
-        proposed = session.scalars(select(ReadingGold).where(ReadingGold.state == "proposed")).all()
+        proposed = session.scalars(question).all()
         wanted = [one for row in proposed for one in _due(session, office, row)]
     for one in wanted:
         compute(office, one)

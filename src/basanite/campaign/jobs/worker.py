@@ -42,6 +42,7 @@ def running(office: Office, duties: Sequence[Duty] | None = None) -> Iterator[Ru
     """Work beside the block, and stop in good order at its end."""
     with launched(office, patience=PATIENCE) as engine:
         pulse.begin(engine)
+        restart_stranded(engine)  # at once: after a restore nothing waits in the queue, and much may be unfinished
         rounds = [
             _Rounds("pulse", office.settings.limits.silent_seconds / pulse.BEATS, _Pulse(engine)),
             _Rounds("duties", office.settings.limits.duty_seconds, _Duties(engine, _known(duties))),
@@ -61,6 +62,12 @@ def until_idle(office: Office, seconds: float) -> int:
         time.sleep(min(office.settings.limits.poll_seconds, 0.2))
     see_to(office, _known(None))
     return left
+
+
+def restart_stranded(engine: Running) -> None:
+    """Begin again what has not ended although nobody works on it."""
+    for job in pulse.restart_stranded(engine):
+        log.warning("job %s was begun again", job)
 
 
 def see_to(office: Office, duties: Sequence[Duty]) -> None:
@@ -100,8 +107,7 @@ class _Duties:
         self.engine, self.duties = engine, duties
 
     def __call__(self) -> None:
-        for job in pulse.restart_stranded(self.engine):
-            log.warning("job %s was begun again", job)
+        restart_stranded(self.engine)
         sweep(self.engine.office)
         see_to(self.engine.office, self.duties)
 

@@ -18,6 +18,7 @@ from alembic.util import CommandError
 from sqlalchemy import Connection, func, inspect, select, text
 from sqlalchemy.orm import Session
 
+from basanite.campaign import anchors
 from basanite.campaign.keeping.backup import FORMAT, BackupError, Saved, reference_lock
 from basanite.campaign.keeping.content import is_digest, spoken_of
 from basanite.campaign.keeping.rows import TABLES, insert, parsed
@@ -196,13 +197,14 @@ class _Incoming:
 
     def _compared(self, total: dict[str, Any]) -> Saved:
         with Session(self.connection) as session:
-            broken, (sequence, head) = list(events.broken(session)), events.head(session)
+            verdict, (sequence, head) = anchors.verify(session), events.head(session)
         saved = Saved(self.rows, len(self.kept["files"]), len(self.kept["sealed"]), sequence, head, self._missing())
         found = saved.as_dict()
         names = ["rows", "files", "log"] + (["references", "missing"] if self.vault else [])
         differing = [name for name in names if found[name] != total[name]]
-        if broken or differing or self._counted() != self.rows:
-            wrong = ", ".join(differing) or f"the event log from {broken[:1]} on"
+        if not verdict.holds or differing or self._counted() != self.rows:
+            broken = f"the event log at {verdict.broken[:1]}" if verdict.broken else "receipts that were changed"
+            wrong = ", ".join(differing) or broken
             raise SealedError(f"What came back is not what was saved: {wrong}. Use another copy.")
         return saved
 

@@ -15,6 +15,7 @@ from basanite.campaign.people.persons import add_person, by_mail, check_personal
 from basanite.campaign.store import events
 from basanite.campaign.store.tables import Account, Person
 from basanite.server.accounts import failures, passwords, sessions
+from basanite.server.tokens import revoke_token, tokens_of
 
 
 def sign_up(database: Database, office: Office, *, name: str, mail: str, password: str, zone: str = "UTC") -> None:
@@ -51,8 +52,8 @@ def ask_for_reset(database: Database, office: Office, mail: str) -> None:
         _send(database, office, "reset", account.person_id)
 
 
-def reset(database: Database, office: Office, secret: str, password: str) -> str:
-    """Set a new password by a mailed link; every session ends, and the address counts as confirmed."""
+def reset(database: Database, office: Office, secret: str, password: str, *, tokens: bool = False) -> str:
+    """Set a new password by a mailed link; every session ends, tokens too if so asked, and the address is confirmed."""
     link = look_at_link(database, office, secret, "reset", "password")
     _check_password(password)
     person = str(link.person_id)
@@ -60,6 +61,8 @@ def reset(database: Database, office: Office, secret: str, password: str) -> str
     account = database.get_one(Account, person)
     account.confirmed = account.confirmed or office.clock()
     set_password(database, office, Actor(person), account, password)
+    for token in tokens_of(database, person, office.clock()) if tokens else ():
+        revoke_token(database, office, Actor(person), person_id=person, token_id=token.id)
     end_links(database, person, "reset")
     return person
 

@@ -107,6 +107,10 @@ def find(database: Database, foreign: Foreign) -> str | None:
 
 def make_account(database: Database, office: Office, foreign: Foreign) -> str:
     """An account for somebody who comes for the first time; never one that is there already, whatever the address."""
+    if not office.settings.accounts.sign_up:
+        raise refused(
+            "X-11", "only people who were invited have an account here", "ask the organizers to invite you", status=403
+        )
     if not foreign.mail or not foreign.mail_verified:
         raise refused(
             "X-11", "the provider vouches for no mail address", "sign up with a password, then connect", status=403

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from tests.server.pages.states import EARLIER, LATER, NOW, PROBLEMS, count, name, row, seen, several
 
+from basanite.campaign.anchors import Verdict
 from basanite.campaign.model.freezing import Change
 from basanite.campaign.organising.looking.previewing import Departing, PlanPreview
-from basanite.campaign.organising.looking.record import Verdict
 from basanite.campaign.organising.looking.teams import Copy, TeamFacts
 from basanite.campaign.organising.looking.waiting import Waiting
 from basanite.campaign.organising.moves import Move

@@ -120,7 +120,8 @@ def test_the_audit_trail_is_filtered_paged_and_checked(desk, stage):
 
 def _drop_guards(session, office):
     if not office.database.is_sqlite:
-        session.execute(text("ALTER TABLE events DISABLE TRIGGER USER"))
+        for table in ("events", "receipts"):
+            session.execute(text(f"ALTER TABLE {table} DISABLE TRIGGER USER"))
         return
     for trigger in session.scalars(text("SELECT name FROM sqlite_master WHERE type = 'trigger'")).all():
         session.execute(text(f"DROP TRIGGER {trigger}"))

@@ -1,20 +1,16 @@
-"""The log of one campaign, newest first, in pages by number; and whether the chain holds."""
+"""The log of one campaign, newest first, in pages by number."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import islice
 from typing import Any
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from basanite.campaign.store import events
 from basanite.campaign.store.tables import Event
-
-MOST_BROKEN = 20
 
 
 @dataclass(frozen=True)
@@ -27,15 +23,6 @@ class Entry:
     kind: str
     subject: str
     data: Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """Whether the log is what it was: the numbers of what was changed, and its head."""
-
-    broken: tuple[int, ...]
-    events: int
-    head: str
 
 
 def entries(
@@ -53,9 +40,3 @@ def kinds(session: Session, campaign_id: str) -> tuple[str, ...]:
     """The beginnings of all kinds that occur, to choose from."""
     found = session.scalars(select(Event.kind).where(Event.campaign_id == campaign_id).distinct())
     return tuple(sorted({kind.partition(".")[0] for kind in found}))
-
-
-def verify(session: Session) -> Verdict:
-    """Check every event of the log against the one before it."""
-    count, head = events.head(session)
-    return Verdict(tuple(islice(events.broken(session), MOST_BROKEN)), count, head)

@@ -163,7 +163,7 @@ def propose(name: str, reason: str, campaign: str, data: Path | None, mail: str 
         package = packages.find(desk.session, plan.row.id, name)
         row = golds.propose(desk.session, desk.office, desk.actor, plan.row.id, package.id, reason=reason)
     with refusals(json=as_json), opened(data) as office:
-        scoring.score_due(office)
+        scoring.score_due(office, package.id)
         with office.reading() as session:
             rows = [_changed(one) for one in scoring.changes(session, office, row)]
     words = [f"v{row.number} is proposed, with {row.added} accepted answers more."]

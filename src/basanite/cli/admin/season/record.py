@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -21,34 +23,60 @@ from basanite.cli.admin.desk import (
 from basanite.cli.operating.office import opened
 from basanite.cli.options import PATH, example
 
+if TYPE_CHECKING:
+    from basanite.campaign.anchors import Verdict
+
 
 @click.command(epilog=example("basanite admin events --verify --data season"))
 @click.option("--verify", is_flag=True, help="Check that no event was changed or taken out.")
+@click.option(
+    "--receipt", "receipts", type=PATH, multiple=True, help="Check against receipts or heads in this file, too."
+)
 @click.option("--kind", default="", help="Only kinds that begin so, like `submission`.")
 @click.option("--limit", type=click.IntRange(1, 100_000), default=50, show_default=True, help="The newest so many.")
 @admin_options
-def events(verify: bool, kind: str, limit: int, data: Path | None, mail: str | None, as_json: bool) -> None:
-    """List the log of events, newest last; it is only added to, and each event holds the hash of the one before."""
+def events(
+    verify: bool, receipts: tuple[Path, ...], kind: str, limit: int, data: Path | None, mail: str | None, as_json: bool
+) -> None:
+    """List the log of events, newest last; it is only added to, and each event holds the hash of the one before.
+
+    With --verify it is compared with every receipt in the database, with the heads that the server wrote beside it, and
+    with those that you give: a log that was cut off or written anew as a whole is noticed.
+    """
     with at_desk(data, mail, json=as_json) as desk:
         from sqlalchemy import select
 
+        from basanite.campaign import anchors
         from basanite.campaign.store import events as log
         from basanite.campaign.store.tables import Event
 
         question = select(Event).where(Event.kind.startswith(kind, autoescape=True)).order_by(Event.sequence.desc())
         found = desk.session.scalars(question.limit(limit)).all()
-        broken = list(log.broken(desk.session)) if verify else []
         head = log.head(desk.session)
+        verdict = anchors.Verdict((), *head)
+        if verify or receipts:
+            outside = [*anchors.kept_heads(desk.office), *anchors.read_outside(receipts)]
+            verdict = anchors.verify(desk.session, outside)
     columns = ["sequence", "at", "actor", "kind", "subject"]
     rows = [{name: getattr(one, name) for name in (*columns, "data")} for one in reversed(found)]
     lines = table(rows, columns, empty="Nothing has happened yet.")
-    if verify:
-        lines.append(
-            f"The chain is broken at {broken}." if broken else f"The chain of {head[0]} events holds: {head[1]}"
-        )
-    show({"events": rows, "head": {"sequence": head[0], "digest": head[1]}, "broken": broken}, lines, json=as_json)
-    if broken:
+    if verify or receipts:
+        lines += _verdict(verdict)
+    checked = {"broken": list(verdict.broken), "anchors": verdict.anchors, "unbelieved": verdict.unbelieved}
+    show({"events": rows, "head": {"sequence": head[0], "digest": head[1]}, **checked}, lines, json=as_json)
+    if not verdict.holds:
         raise click.exceptions.Exit(1)
+
+
+def _verdict(found: Verdict) -> Iterator[str]:
+    if found.broken:
+        numbers = ", ".join(map(str, found.broken))
+        yield f"The chain is broken at {numbers}: changed, missing, or not what a receipt says."
+    if found.unbelieved:
+        yield f"{found.unbelieved} of {found.anchors} receipts and heads are not signed by a key of this server."
+    if found.holds:
+        yield f"The chain of {found.events} events holds: {found.head}"
+        yield f"It agrees with {found.anchors} signed receipts and heads."
 
 
 @click.group(epilog=example("basanite admin keys list --data season"))

@@ -58,9 +58,11 @@ def was_reset(request: Request, caller: Annotated[Caller, allow("visitor")], for
     guards.count_try(request, "reset")
     try:
         with caller.office.writing() as session:
-            joining.reset(session, caller.office, secret, form.raw("password"))
+            tokens = bool(form.text("tokens"))
+            joining.reset(session, caller.office, secret, form.raw("password"), tokens=tokens)
     except RefusedError as error:
         if error.status == 404:
             raise
         return refuse(request, caller, ResetPage(say("Choose a new password"), secret), error)
-    return go(caller, "/sign-in", said("Your new password works. All your sessions were ended."))
+    ended = said("Your new password works. All your sessions and API tokens were ended.")
+    return go(caller, "/sign-in", ended if tokens else said("Your new password works. All your sessions were ended."))

@@ -123,7 +123,9 @@ def propose_gold(request: Request, package_id: str, caller: Organiser, form: Fil
 @ROUTER.post(f"{ADDRESS}/compute")
 def compute_gold(request: Request, package_id: str, caller: Organiser, form: Filled) -> Response:
     """Score now what a worker has not scored yet."""
-    scoring.score_due(caller.office)
+    with caller.office.reading() as session:
+        package = find(session, caller.here[0].id, package_id)
+    scoring.score_due(caller.office, package.id)
     return go(caller, at(caller, f"/gold/{package_id}"), said("Every run is scored."))
 
 

@@ -11,6 +11,7 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 from sqlalchemy.orm import Session
 
+from basanite.campaign import anchors
 from basanite.campaign.organising.looking import record
 from basanite.server.catalogue import say
 from basanite.server.pages.foundation import paging
@@ -48,7 +49,7 @@ class AuditPage:
     found: Paged[EventLine]
     kinds: tuple[str, ...]
     kind: str
-    verdict: record.Verdict | None = None
+    verdict: anchors.Verdict | None = None
 
 
 @ROUTER.get(ADDRESS)
@@ -66,12 +67,12 @@ def log(
 def verify(request: Request, caller: Organiser, form: Filled) -> Response:
     """Check the whole chain."""
     with caller.office.reading() as session:
-        verdict = record.verify(session)
+        verdict = anchors.verify(session, anchors.kept_heads(caller.office))
     return show(request, caller, _asked(caller, form.text("kind"), verdict=verdict))
 
 
 def _asked(
-    caller: Caller, kind: str = "", after: int | None = None, verdict: record.Verdict | None = None
+    caller: Caller, kind: str = "", after: int | None = None, verdict: anchors.Verdict | None = None
 ) -> AuditPage:
     row, _ = caller.here
     with caller.office.reading() as session:
