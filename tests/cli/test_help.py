@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import click
 import pytest
@@ -67,6 +68,7 @@ def examples(tmp_path_factory):
     shutil.copytree(JUDGING, copy, dirs_exist_ok=True)
     shutil.copytree(FEATURES, copy, dirs_exist_ok=True)
     shutil.copytree(HARNESS, copy, dirs_exist_ok=True)
+    shutil.copy(Path(__file__).parent / "golden" / "across" / "files" / "aggregate.toml", copy)
     foreign_files(copy)
     return copy
 

@@ -10,6 +10,10 @@ SECTIONS: Final = {
         "score": ("scoring.score", "Score a submission against a reference, with intervals and breakdowns."),
         "compare": ("scoring.compare", "Tell which of several systems differ, with groups and rank ranges."),
         "power": ("scoring.power", "Tell how many units are enough, and what difference the present ones can show."),
+        "across": (
+            "scoring.across",
+            "Rank systems over several tasks by a declared rule, and see what hangs on one task.",
+        ),
         "advise": ("scoring.advise", "Tell which threshold would have been best, on a key that you hold."),
         "explore": ("scoring.explore", "List misses and false alarms and make a page of them, on a key that you hold."),
         "pack": ("scoring.pack", "Make a submission archive with the right name."),

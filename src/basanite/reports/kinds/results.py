@@ -68,6 +68,28 @@ def read_result(path: Path, system: str) -> Result:
         ) from error
 
 
+def read_comparison(path: Path) -> list[Result]:
+    """The systems of a comparison that was written down (`compare --json`), each as a result of its own."""
+    data = read_object(path)
+    if data.get("format") != COMPARISON_FORMAT:
+        raise UnreadableError(f"{path} is no comparison. Give a file that `basanite compare --json` wrote.")
+    try:
+        return [
+            Result(
+                system=_text(system),
+                task=_text(data["task"]),
+                primary=_text(data.get("primary", next(iter(values)))),
+                values={_text(name): _value(value) for name, value in values.items()},
+                signature=_text(data["signatures"][system]),
+            )
+            for system, values in data["values"].items()
+        ]
+    except (KeyError, AttributeError, TypeError, ValueError, OverflowError, StopIteration) as error:
+        raise UnreadableError(
+            f"{path} is not a whole comparison. Make it again with `basanite compare --json`."
+        ) from error
+
+
 def read_object(path: Path) -> dict[str, Any]:
     """The JSON object in a file, whatever it says."""
     content = read_bounded(path, LARGEST)

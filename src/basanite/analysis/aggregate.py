@@ -1,0 +1,257 @@
+"""One value over several tasks or windows: declared, with an interval, and with what each task decides (S-32).
+
+Values of tasks have no common scale. Anchors that are declared beforehand bring them to one, never the best and worst
+of those who entered; or only ranks are used. Units are resampled inside each task, the same for all its systems and for
+other tasks on the same reference, and apart from those of all other tasks. The choice of tasks is not resampled, so the
+order without each of them is part of the result.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+
+import numpy as np
+
+from basanite.analysis.intervals import NARROW, Floats, Span, span, tails_of, too_few
+from basanite.analysis.paired import Entry, IncomparableError, enter
+from basanite.analysis.resampling import Job
+from basanite.analysis.results import Design
+from basanite.kernel import Direction, Scores
+
+NORMALIZED, MEAN_RANK, BORDA = "normalized mean", "mean rank", "borda"
+RULES = (NORMALIZED, MEAN_RANK, BORDA)
+UNRANKED, WORST = "unranked", "worst"
+MISSING = (UNRANKED, WORST)
+
+
+@dataclass(frozen=True)
+class TaskValues:
+    """What systems reached on one task: their values and, where their rows are known, the values of every resample."""
+
+    name: str
+    task: str
+    metric: str
+    best: Direction
+    values: Mapping[str, float]
+    reference: str = ""
+    """The digest of the reference, where it is known."""
+    anchors: tuple[float, float] | None = None
+    """The values that count 0 and 1."""
+    weight: float = 1.0
+    draws: Mapping[str, Floats] = field(default_factory=dict)
+    no_interval: str = ""
+    """Why there are no resamples, if there are none."""
+
+
+@dataclass(frozen=True)
+class Aggregated:
+    """The value of one system over all tasks, its interval, and what each task adds to it."""
+
+    system: str
+    value: float
+    rank: int
+    low: float | None
+    high: float | None
+    flags: tuple[str, ...]
+    parts: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Gap:
+    """The difference of two systems over all tasks: first minus second."""
+
+    first: str
+    second: str
+    difference: float
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True)
+class WithoutTask:
+    """The order of systems if one task is left out, and the pairs whose order that changes."""
+
+    task: str
+    order: tuple[str, ...]
+    changed: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Aggregate:
+    """Systems over all tasks, best first; those without a value in every task; how far the order hangs on one task."""
+
+    rule: str
+    tasks: tuple[TaskValues, ...]
+    systems: tuple[Aggregated, ...]
+    unranked: Mapping[str, tuple[str, ...]]
+    gaps: tuple[Gap, ...]
+    sensitivity: tuple[WithoutTask, ...]
+
+
+def resampled_values(name: str, metric: str, systems: Sequence[Scores], design: Design) -> TaskValues:
+    """The values of all systems of one task, each in the same resamples of its units."""
+    chosen = [(scores.system, scores.tables[metric], (scores.metric(metric),)) for scores in systems]
+    units = {tuple(sorted(table.units)) for _, table, _ in chosen}
+    if len(units) > 1:
+        raise IncomparableError(
+            f"The systems of {name!r} do not have the same units: score them against one reference."
+        )
+    reference = systems[0].digests.get("reference", "")
+    entries = enter(chosen, replace(design, seed=_task_seed(design.seed, reference or name)))
+    few = [entry.system for entry in entries if _is_too_small(entry)]
+    return TaskValues(
+        name,
+        systems[0].task,
+        metric,
+        systems[0].metric(metric).best,
+        {entry.system: entry.value for entry in entries},
+        reference,
+        draws={} if few else {entry.system: entry.draws for entry in entries},
+        no_interval=f"{name} has too few units for an interval" if few else "",
+    )
+
+
+def _is_too_small(entry: Entry) -> bool:
+    return too_few(entry.metric, Job(entry.portion, (entry.metric,), entry.table.columns))
+
+
+def _task_seed(seed: int, data: str) -> int:
+    """Tasks are resampled apart from each other, but for those on the same data: there the same units move."""
+    return int.from_bytes(hashlib.sha256(f"{seed}|across|{data}".encode()).digest()[:7], "big")
+
+
+def aggregate(tasks: Sequence[TaskValues], rule: str, design: Design, *, missing: str = UNRANKED) -> Aggregate:
+    """Systems over several tasks by a declared rule; who lacks a task is not ranked, or is the worst there."""
+    everybody = sorted({system for task in tasks for system in task.values})
+    lacking = {system: tuple(task.name for task in tasks if not _has(task, system)) for system in everybody}
+    names = [system for system in everybody if missing == WORST or not lacking[system]]
+    if not names:
+        raise IncomparableError(
+            'No system has a value in every task: give more submissions, or write missing = "worst".'
+        )
+    weights = np.array([task.weight for task in tasks])
+    parts = np.stack([_parts(task, rule, _column(task, names)) for task in tasks], axis=-1)
+    drawn = _drawn_parts(tasks, rule, names, design.draws)
+    values = _total(parts, weights, rule)
+    draws = None if drawn is None else _total(drawn, weights, rule)
+    order = _order(names, values, rule)
+    bounds = [_bounds(float(values[at]), None if draws is None else draws[:, at], tasks, design) for at in order]
+    systems = tuple(
+        Aggregated(
+            names[at],
+            float(values[at]),
+            1 + sum(_ahead(values[other], values[at], rule) > 0 for other in range(len(names))),
+            bound.low,
+            bound.high,
+            bound.flags,
+            dict(zip((task.name for task in tasks), parts[at].tolist(), strict=True)),
+        )
+        for at, bound in zip(order, bounds, strict=True)
+    )
+    gaps = tuple(_gap(names, values, draws, pair, design) for pair in combinations(order, 2))
+    sensitivity = tuple(_without(tasks, at, names, parts, weights, rule) for at in range(len(tasks)))
+    unranked = {system: absent for system, absent in lacking.items() if absent}
+    return Aggregate(rule, tuple(tasks), systems, unranked, gaps, sensitivity if len(tasks) > 1 else ())
+
+
+def _has(task: TaskValues, system: str) -> bool:
+    return math.isfinite(task.values.get(system, math.nan))
+
+
+def _column(task: TaskValues, names: Sequence[str]) -> Floats:
+    return np.array([task.values[name] if _has(task, name) else math.nan for name in names])
+
+
+def _drawn_parts(tasks: Sequence[TaskValues], rule: str, names: Sequence[str], draws: int) -> Floats | None:
+    """What each task adds to each system in every resample, `[draws, systems, tasks]`; None if a task has none."""
+    if any(task.no_interval for task in tasks):
+        return None
+    nobody = np.full(draws, math.nan)
+    columns = [
+        np.stack([task.draws[name] if _has(task, name) else nobody for name in names], axis=-1) for task in tasks
+    ]
+    absent = [np.array([not _has(task, name) for name in names]) for task in tasks]
+    parts = []
+    for task, column, nowhere in zip(tasks, columns, absent, strict=True):
+        part = _parts(task, rule, column)
+        undefined = np.isnan(column) & ~nowhere  # a resample without a value says nothing, and is no last place
+        parts.append(
+            np.where(undefined.any(axis=-1, keepdims=True) if rule != NORMALIZED else undefined, math.nan, part)
+        )
+    return np.stack(parts, axis=-1)
+
+
+def _parts(task: TaskValues, rule: str, values: Floats) -> Floats:
+    """What values of one task `[..., systems]` count; nan (no value) counts as the worst."""
+    if rule == NORMALIZED:
+        zero, one = task.anchors or (0.0, 1.0)
+        return np.where(np.isnan(values), 0.0, (values - zero) / (one - zero))
+    better = values if task.best == "high" else -values
+    places = ranks(np.where(np.isnan(better), -math.inf, better))
+    return places if rule == MEAN_RANK else values.shape[-1] - places
+
+
+def ranks(values: Floats) -> Floats:
+    """The rank of each of the last axis's values, 1 for the highest; equal ones share the mean of their ranks.
+
+    >>> ranks(np.array([0.3, 0.9, 0.3])).tolist()
+    [2.5, 1.0, 2.5]
+    """
+    others, own = values[..., None, :], values[..., :, None]
+    with np.errstate(invalid="ignore"):
+        same = (np.abs(others - own) <= NARROW * np.maximum(np.abs(others), np.abs(own))) | (others == own)
+    ahead = (others > own) & ~same
+    return np.asarray(0.5 + ahead.sum(axis=-1) + same.sum(axis=-1) / 2)
+
+
+def _total(parts: Floats, weights: Floats, rule: str) -> Floats:
+    """The weighted mean over tasks; of Borda's points the weighted sum."""
+    total = parts @ weights
+    return np.asarray(total if rule == BORDA else total / weights.sum())
+
+
+def _ahead(first: float, second: float, rule: str) -> int:
+    """1 if the first value is better, -1 if the second is, 0 if they are equal."""
+    if abs(first - second) <= NARROW * max(abs(first), abs(second)):
+        return 0
+    return 1 if (first > second) == (rule != MEAN_RANK) else -1
+
+
+def _order(names: Sequence[str], values: Floats, rule: str) -> list[int]:
+    rounded = [float(f"{value:.10g}") for value in values]
+    return sorted(range(len(names)), key=lambda at: (rounded[at] if rule == MEAN_RANK else -rounded[at], names[at]))
+
+
+def _bounds(value: float, draws: Floats | None, tasks: Sequence[TaskValues], design: Design) -> Span:
+    if draws is None:
+        return Span(None, None, tuple(f"no interval: {task.no_interval}" for task in tasks if task.no_interval))
+    return span(value, draws, tails_of(design.level))
+
+
+def _gap(names: Sequence[str], values: Floats, draws: Floats | None, pair: tuple[int, int], design: Design) -> Gap:
+    first, second = pair
+    apart = float(values[first] - values[second])
+    bounds = (
+        Span(None, None) if draws is None else span(apart, draws[:, first] - draws[:, second], tails_of(design.level))
+    )
+    return Gap(names[first], names[second], apart, bounds.low, bounds.high)
+
+
+def _without(
+    tasks: Sequence[TaskValues], left: int, names: Sequence[str], parts: Floats, weights: Floats, rule: str
+) -> WithoutTask:
+    """The order without one task."""
+    kept = np.arange(len(tasks)) != left
+    if not kept.any():
+        return WithoutTask(tasks[left].name, (), ())
+    before, after = _total(parts, weights, rule), _total(parts[:, kept], weights[kept], rule)
+    changed = tuple(
+        (names[first], names[second])
+        for first, second in combinations(_order(names, before, rule), 2)
+        if _ahead(before[first], before[second], rule) != _ahead(after[first], after[second], rule)
+    )
+    return WithoutTask(tasks[left].name, tuple(names[at] for at in _order(names, after, rule)), changed)
