@@ -146,7 +146,7 @@ def with_test(page: ComparePage, test: OwnComparison, address: str = "") -> Comp
     """The page with what the paired test says, or where it stands."""
     names = {run.id: f"{run.number} {run.label}" for run in page.runs}
     order = list(names)
-    pairs = [one if order.index(one.first) < order.index(one.second) else one.turned() for one in test.pairs]
+    pairs = [one if order.index(one.first) <= order.index(one.second) else one.turned() for one in test.pairs]
     pairs.sort(key=lambda one: (order.index(one.first), order.index(one.second)))
     tested = (
         Tested(
