@@ -1,5 +1,7 @@
 """`--cluster COLUMN` of `score` and `compare`: which units are resampled together, for every task (S-28)."""
 
+import json
+
 import numpy as np
 import pytest
 from tests.cli.running import here
@@ -155,6 +157,17 @@ def test_units_without_a_cell_are_clusters_of_their_own(tmp_path):
 
 
 @pytest.mark.req("S-28")
+def test_numbers_as_programs_write_them_name_clusters_too(tmp_path):
+    write_items(tmp_path)
+    rows = [line.split(",") for line in (tmp_path / "key.csv").read_text().splitlines()[1:]]
+    cells = (None if at % 9 == 0 else float(patient) for at, (*_, patient) in enumerate(rows))
+    objects = ({"id": row[0], "label": row[1], "patient": cell} for row, cell in zip(rows, cells, strict=True))
+    (tmp_path / "key.jsonl").write_text("".join(json.dumps(one) + "\n" for one in objects))
+    notes = run_score(tmp_path, "--cluster", "patient", reference="key.jsonl")["notes"]
+    assert "patient: not known for 20 of 180 units; each is a cluster of its own" in notes
+
+
+@pytest.mark.req("S-28")
 def test_one_unit_in_each_cluster_is_the_same_as_no_clusters(tmp_path):
     write_items(tmp_path, groups=120, size=1)
     assert bounds(run_score(tmp_path, "--cluster", "patient")) == bounds(run_score(tmp_path, "--cluster", "none"))
@@ -164,7 +177,7 @@ def test_one_unit_in_each_cluster_is_the_same_as_no_clusters(tmp_path):
 def test_a_column_that_is_missing_or_empty_is_refused_with_those_there_are(tmp_path):
     write_items(tmp_path)
     wrong = run_score(tmp_path, "--cluster", "patent", code=2)
-    assert "No column of item is called 'patent'" in wrong
+    assert "No column about each item is called 'patent'" in wrong
     assert "Did you mean 'patient'?" in wrong
     assert "--metadata" in run_score(tmp_path, "--cluster", "patient", reference="plain.csv", code=2)
     assert "twice" in run_score(tmp_path, "--cluster", "patient", "--set", "cluster=none", code=2)

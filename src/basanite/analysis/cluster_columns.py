@@ -68,10 +68,8 @@ def _check_column(scores: Scores, column: str) -> None:
             f"No column can be the cluster {column!r}: nothing is told of each {table.unit}. Add the column to the "
             "reference, or give a table with --metadata."
         )
-    raise SettingError(
-        f"No column of {table.unit} is called {column!r}, or it is empty. {suggestion(column, tuple(known))} "
-        f"Columns: {', '.join(known)}."
-    )
+    words = suggestion(column, tuple(known))
+    raise SettingError(f"No column about each {table.unit} is called {column!r}, or it is empty. {words}")
 
 
 def _clustered(table: UnitRows, column: str) -> UnitRows:

@@ -192,6 +192,13 @@ def _text_columns(records: Records, rows: Sequence[int], used: set[str]) -> Iter
     """The columns that hold short texts, whole numbers or truth values."""
     for name, column in records.columns.items():
         if name not in used:
-            cells = [None if column[row] is ABSENT else column[row] for row in rows]
+            cells = [_whole(None if column[row] is ABSENT else column[row]) for row in rows]
             if all(cell is None or isinstance(cell, str | int) for cell in cells):
                 yield name, tuple("" if cell is None else str(cell) for cell in cells)
+
+
+def _whole(cell: Any) -> Any:
+    """A whole number as one: programs write 12.0, and nan for nothing, where some cells of a column are empty."""
+    if not isinstance(cell, float):
+        return cell
+    return None if math.isnan(cell) else int(cell) if cell.is_integer() else cell
