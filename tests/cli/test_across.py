@@ -7,7 +7,10 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from scipy.stats import rankdata
 from tests.cli.running import ROOT, here
+
+from basanite.analysis.aggregate import ranks
 
 SIZES = {"first": 120, "second": 60, "third": 200}
 ANCHORS = {"first": (0.5, 1.0), "second": (0.25, 0.75), "third": (0.0, 0.9)}
@@ -171,6 +174,33 @@ def test_a_system_that_lacks_a_task_is_not_ranked_or_the_worst_there(tmp_path, m
         assert data["unranked"] == {}
 
 
+@pytest.mark.req("S-32")
+@pytest.mark.parametrize(("rule", "last"), [("mean rank", 3), ("borda", 0)])
+def test_who_lacks_a_task_is_last_there_by_ranks_and_leaves_the_others_their_places(tmp_path, rule, last):
+    write(tmp_path, correct(), rule=rule, anchors=False, more='missing = "worst"\n', absent={("Gamma", "second")})
+    data = across(tmp_path, "--draws", "200")
+    parts = {one["system"]: one["parts"]["second"] for one in data["systems"]}
+    assert parts.pop("Gamma") == last
+    assert sorted(parts.values()) == [1, 2]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_ranks_are_those_of_scipy_with_ties_and_with_systems_that_have_no_value(seed):
+    dice = np.random.default_rng(seed)
+    values = dice.integers(0, 5, (20, 7)) / 7
+    values[dice.random(values.shape) < 0.2] = -np.inf
+    assert ranks(values).tolist() == rankdata(-values, axis=-1).tolist()
+
+
+def test_a_fault_of_a_task_names_it(tmp_path):
+    write(tmp_path, correct())
+    text = (tmp_path / "plan.toml").read_text()
+    head, first, *rest = text.split("[[tasks]]")
+    (tmp_path / "plan.toml").write_text("[[tasks]]".join([head, first.replace('"accuracy"', '"acuracy"'), *rest]))
+    ended = here("across", "plan.toml", cwd=tmp_path)
+    assert (ended.code, "Error: first: 'acuracy' cannot be" in ended.stderr) == (2, True)
+
+
 def test_a_lower_value_is_better_where_the_metric_says_so_and_anchors_against_it_are_refused(tmp_path):
     plan = (ROOT / "examples" / "across" / "aggregate.toml").read_text().replace('"../', f'"{ROOT}/examples/')
     (tmp_path / "plan.toml").write_text(plan)
@@ -181,7 +211,7 @@ def test_a_lower_value_is_better_where_the_metric_says_so_and_anchors_against_it
     assert alpha["parts"]["translation"] == pytest.approx(1 - translation["values"]["Alpha"])
     (tmp_path / "plan.toml").write_text(plan.replace("{zero = 1.0, one = 0.0}", "{zero = 0.0, one = 1.0}"))
     ended = here("across", "plan.toml", cwd=tmp_path)
-    assert (ended.code, "lower values of ter are better" in ended.stderr) == (2, True)
+    assert (ended.code, "translation: Lower values of ter are better" in ended.stderr) == (2, True)
 
 
 def test_written_results_rank_without_an_interval_and_say_why(tmp_path):

@@ -198,12 +198,13 @@ def _parts(task: TaskValues, rule: str, values: Floats) -> Floats:
 def ranks(values: Floats) -> Floats:
     """The rank of each of the last axis's values, 1 for the highest; equal ones share the mean of their ranks.
 
-    >>> ranks(np.array([0.3, 0.9, 0.3])).tolist()
-    [2.5, 1.0, 2.5]
+    >>> ranks(np.array([0.3, 0.9, 0.3, -math.inf])).tolist()
+    [2.5, 1.0, 2.5, 4.0]
     """
     others, own = values[..., None, :], values[..., :, None]
-    with np.errstate(invalid="ignore"):
-        same = (np.abs(others - own) <= NARROW * np.maximum(np.abs(others), np.abs(own))) | (others == own)
+    size = np.maximum(np.abs(others), np.abs(own))
+    with np.errstate(invalid="ignore"):  # of two that have no value the gap is undefined, and they are equal
+        same = (others == own) | (np.isfinite(size) & (np.abs(others - own) <= NARROW * size))
     ahead = (others > own) & ~same
     return np.asarray(0.5 + ahead.sum(axis=-1) + same.sum(axis=-1) / 2)
 

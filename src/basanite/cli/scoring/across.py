@@ -9,6 +9,7 @@ import click
 
 from basanite import spine
 from basanite.analysis.aggregate import NORMALIZED, TaskValues, aggregate, resampled_values
+from basanite.analysis.paired import IncomparableError
 from basanite.analysis.results import Design
 from basanite.cli.options import (
     PATH,
@@ -20,8 +21,9 @@ from basanite.cli.options import (
     show_report,
     write_reports,
 )
+from basanite.cli.reading import plain
 from basanite.cli.scoring.across_plan import PlannedTask, read_aggregate_plan
-from basanite.errors import SettingError
+from basanite.errors import SettingError, UnknownNameError, UnreadableError
 from basanite.interface import Work
 from basanite.kernel import Scores
 from basanite.problems import Findings
@@ -47,11 +49,11 @@ def across(plan: Path, draws: int, seed: int, workers: int, reports: tuple[Path,
     check_reports(reports, [plan])
     declared, findings = read_aggregate_plan(plan)
     if declared is None:
-        show_findings(findings, ACROSS, json=as_json)
+        show_findings(plain(findings), ACROSS, json=as_json)
         raise click.exceptions.Exit(1)
     design = Design(draws=draws, seed=seed)
     scored = Scored(design, workers, as_json)
-    tasks = [_counted(each, declared.rule, scored) for each in declared.tasks]
+    tasks = [_named(each, declared.rule, scored) for each in declared.tasks]
     found = aggregate(tasks, declared.rule, design, missing=declared.missing)
     report = across_report(found, Declared(declared.title or plan.name, declared.missing, design))
     write_reports(report, reports)
@@ -67,15 +69,23 @@ class Scored:
     json: bool
 
 
+def _named(planned: PlannedTask, rule: str, how: Scored) -> TaskValues:
+    """The same, with the task's name before whatever is wrong with it."""
+    try:
+        return _counted(planned, rule, how)
+    except (IncomparableError, SettingError, UnknownNameError, UnreadableError) as error:
+        raise SettingError(f"{planned.name}: {error}") from error
+
+
 def _counted(planned: PlannedTask, rule: str, how: Scored) -> TaskValues:
     """The values of one task, with the anchors and the weight that are declared for it."""
     found = _of_submissions(planned, how) if planned.submissions else _of_results(planned)
     if found.best == "none":
-        raise SettingError(f"{planned.name}: {found.metric} has no better and worse, so it cannot rank systems.")
+        raise SettingError(f"{found.metric} has no better and worse, so it cannot rank systems.")
     if planned.anchors and (planned.anchors[0] < planned.anchors[1]) != (found.best == "high"):
         better = "higher" if found.best == "high" else "lower"
         raise SettingError(
-            f"{planned.name}: {better} values of {found.metric} are better, so the anchor `one` must be {better} than "
+            f"{better.capitalize()} values of {found.metric} are better, so the anchor `one` must be {better} than "
             f"`zero` ({planned.anchors[0]:g} and {planned.anchors[1]:g} are given)."
         )
     return replace(found, anchors=planned.anchors if rule == NORMALIZED else None, weight=planned.weight)
@@ -85,10 +95,10 @@ def _of_submissions(planned: PlannedTask, how: Scored) -> TaskValues:
     headline = {"primary": planned.metric} if planned.metric else {}
     work = Work(planned.task, {**planned.settings, **headline}, seed=how.design.seed, workers=how.workers)
     if work.task.needs_reference and not planned.reference:
-        raise SettingError(f"{planned.name}: {work.task.name} is scored against a reference: write reference = …")
+        raise SettingError(f"{work.task.name} is scored against a reference: write reference = …")
     stray = sorted(planned.judgements.keys() - planned.submissions.keys())
     if stray:
-        raise SettingError(f"{planned.name}: `judgements` names {stray[0]!r}, which is no system there.")
+        raise SettingError(f"`judgements` names {stray[0]!r}, which is no system there.")
     shared = Inputs(Path(), None, None, planned.queries, planned.metadata).against(planned.reference)
     scores = [
         _scores(work, replace(shared, submission=path, judgements=planned.judgements.get(name)), name, planned, how)
@@ -125,7 +135,7 @@ def _of_results(planned: PlannedTask) -> TaskValues:
     metric = planned.metric or results[0].primary
     lacking = next((result.system for result in results if metric not in result.values), None)
     if lacking is not None:
-        raise SettingError(f"{planned.name}: the result of {lacking} has no {metric}.")
+        raise SettingError(f"The result of {lacking} has no {metric}.")
     return TaskValues(
         planned.name,
         planned.task,
