@@ -202,3 +202,12 @@ def test_a_header_of_appraise_is_passed_over(tmp_path):
     head = "username,system,itemId,itemType,srcLang,trgLang,score,docId,isDocScore,timeStart,timeEnd\n"
     data = judged(tmp_path, head + appraise([("j", "A", "1", "TGT", "eng", "deu", "90", "d")]))
     assert by_pair(data) == {"eng-deu": [("A", 90.0)]}
+
+
+def test_judgements_without_a_language_are_a_group_of_their_own(tmp_path):
+    rows = [("j", "A", "1", "TGT", "eng", "deu", "90", "d"), ("j", "A", "1", "TGT", "", "", "10", "d")]
+    (tmp_path / "x.csv").write_text(appraise(rows))
+    ended = here("judge", "systems", "x.csv", "--draws", "20", cwd=tmp_path)
+    assert "x.csv: mean score, 0 to 100" in ended.stdout
+    assert "no language named: A is first with 10." in ended.stdout
+    assert "eng-deu: A is first with 90." in ended.stdout

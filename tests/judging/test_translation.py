@@ -171,6 +171,10 @@ def test_any_text_with_a_marked_span_survives_the_way_out_and_in(text):
             "system\tdoc\tseg_id\trater\ttarget\tcategory\tseverity\nS\td\t1\tj\ta\tStyle\t\n",
             "an error has no severity",
         ),
+        (
+            "system\tdoc\tseg_id\trater\ttarget\tcategory\tseverity\nS\td\t1\tj\ta\tStyle\tWeird\n",
+            "an error has an unknown severity",
+        ),
     ],
 )
 def test_faults_of_an_mqm_file_are_named(text, words):

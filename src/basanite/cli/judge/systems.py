@@ -95,7 +95,8 @@ def _of_segments(data: bytes, file: Path, draws: int, seed: int, *, standardise:
     chosen = select(segments)
     rankings = [_ranking(pair, group, scored) for pair, group in chosen.pairs.items()]
     left_out = [f"left out: {count:,} {what}" for what, count in chosen.left_out.items()]
-    notes = ("intervals draw whole documents and whole judges", *left_out, *map(_warning, problems))
+    alone = "" if all(each.document for each in segments) else "; a segment without a document is drawn by itself"
+    notes = (f"intervals draw whole documents and whole judges{alone}", *left_out, *map(_warning, problems))
     return Judged(
         DEVIATIONS if standardise else measure, [one for one in rankings if one.systems], notes, chosen.left_out
     )

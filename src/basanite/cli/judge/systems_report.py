@@ -45,16 +45,20 @@ class Judged:
 
 def judged_report(found: Judged, name: str) -> Report:
     """The report of a table of judgements."""
-    leads = [f"{ranking.pair}: {_first(ranking)}" if ranking.pair else _first(ranking) for ranking in found.pairs]
+    several_pairs = len(found.pairs) > 1
+    labels = [_label(ranking, several_pairs) for ranking in found.pairs]
+    leads = [
+        f"{label}: {_first(one)}" if label else _first(one) for label, one in zip(labels, found.pairs, strict=True)
+    ]
     several = f"{len(found.pairs)} language pairs, each ranked by itself; there is no ranking across them"
     return Report(
         title="Judged systems",
         subtitle=f"{name}: {found.measure}",
-        sections=tuple(_section(ranking) for ranking in found.pairs),
+        sections=tuple(_section(one, label or "Systems") for label, one in zip(labels, found.pairs, strict=True)),
         facts=(),
         data={key: plain_values(value) for key, value in _data(found).items()},
         records=_records(found),
-        sentences=(*(leads or ["Nobody was judged."]), *([several] if len(found.pairs) > 1 else []), *found.notes),
+        sentences=(*(leads or ["Nobody was judged."]), *([several] if several_pairs else []), *found.notes),
     )
 
 
@@ -63,7 +67,11 @@ def _first(ranking: PairRanking) -> str:
     return f"{best.system} is first with {best.value.value:.4g}."
 
 
-def _section(ranking: PairRanking) -> Section:
+def _label(ranking: PairRanking, several_pairs: bool) -> str:
+    return ranking.pair or ("no language named" if several_pairs else "")
+
+
+def _section(ranking: PairRanking, title: str) -> Section:
     sizes = tuple(ranking.systems[0].sizes)
     columns = ("System", "Value", "Low", "High", *(size.capitalize() for size in sizes))
     rows = [
@@ -73,7 +81,7 @@ def _section(ranking: PairRanking) -> Section:
     figures = [Table("Systems", columns, rows)]
     if len(ranking.domains) > 1:
         figures.append(_domain_table(ranking))
-    return Section(ranking.pair or "Systems", "", tuple(figures))
+    return Section(title, "", tuple(figures))
 
 
 def _domain_table(ranking: PairRanking) -> Table:

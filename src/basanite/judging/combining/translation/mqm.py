@@ -12,6 +12,7 @@ from basanite.judging.combining.translation.segments import REAL, Segment, Span,
 from basanite.judging.items import Item
 from basanite.judging.judgements import Judged
 from basanite.judging.schemes.model import Scheme
+from basanite.metrics.judgement.error_spans import MQM_WEIGHTS
 from basanite.problems import Findings, Problem, shortened
 
 RULE = "R-29"
@@ -32,6 +33,8 @@ ALIASES: Mapping[str, str] = MappingProxyType(
 )
 """What tables of later years and other tools call their columns."""
 NO_ERROR = "No-error"
+NON_TRANSLATION = "non-translation"
+"""Such an error costs the most there is, whatever its severity."""
 BEGIN, END = "<v>", "</v>"
 LARGEST = 256 << 20
 _LEVEL = str.maketrans("\t\r\n\v\f", "     ")
@@ -148,5 +151,8 @@ def _unmarked(row: Mapping[str, str], line: int, file: str, findings: Findings) 
         start, end = 0, len(plain)
     if not severity:
         findings.add(_problem(file, line, "an error has no severity", "write Minor or Major"))
+    elif severity.casefold() not in MQM_WEIGHTS and NON_TRANSLATION not in category.casefold():
+        known = ", ".join(name.capitalize() for name in MQM_WEIGHTS)
+        findings.add(_problem(file, line, "an error has an unknown severity", f"write one of {known}", severity))
     whole = (start, end) if any(marks) else (0, len(plain))
     return plain, Span(*whole, severity.casefold(), category)
