@@ -12,6 +12,7 @@ from basanite.cli.options import example
 RUN, FROZEN, REPORT = "harness.run", "harness.frozen", "harness.report"
 SECTIONS: Final = {
     "Run a plan": {
+        "check": ("harness.check", "Check a plan and say which claims its design cannot decide, before anything runs."),
         "run": (RUN, "Run a plan: every condition for every team, and write the result folder."),
         "status": (RUN, "Tell how far a run has come, and how each of its parts ended."),
     },

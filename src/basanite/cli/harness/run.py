@@ -52,7 +52,7 @@ def run(
     from basanite.harness.summary import summary
 
     names = tuple(part.strip() for part in only.split(",") if part.strip()) if only else ()
-    evaluation = _checked(lambda: ready(plan), json=as_json)
+    evaluation = checked(lambda: ready(plan), json=as_json)
     for task, data in evaluation.data.items():
         _say_counts(task, data.counts)
     shown = Progress(workers)
@@ -105,14 +105,14 @@ def seal(plan: Path, as_json: bool) -> None:
     from basanite.harness.plan.reading import load_plan
     from basanite.harness.results import write_json
 
-    named = _checked(lambda: load_plan(plan), json=as_json).seal
+    named = checked(lambda: load_plan(plan), json=as_json).seal
     if not named:
         raise SealError(
             "This plan has a typed-in seed, and such a seed is never sealed. Take it out and write "
             f'seal = "{plan.stem}.seal".'
         )
     made = Seal.drawn()
-    evaluation = _checked(lambda: ready(plan, seal=made), json=as_json)
+    evaluation = checked(lambda: ready(plan, seal=made), json=as_json)
     write_seal(plan.parent / named, made)
     commitment = made.commitment(evaluation.plan.digest(), evaluation.digests())
     published = commitment_file(plan.parent / named)
@@ -136,7 +136,7 @@ def unseal(plan: Path, commitment: Path | None, as_json: bool) -> None:
     from basanite.harness.data.sealing import SealError, opened, read_commitment
     from basanite.harness.evaluation import ready
 
-    evaluation = _checked(lambda: ready(plan), json=as_json)
+    evaluation = checked(lambda: ready(plan), json=as_json)
     if evaluation.seal is None:
         raise SealError("This plan has a typed-in seed, so there is no seal to open.")
     path = plan.parent / evaluation.plan.seal
@@ -154,7 +154,7 @@ def unseal(plan: Path, commitment: Path | None, as_json: bool) -> None:
         raise click.exceptions.Exit(1)
 
 
-def _checked(work: Callable[[], Result], *, json: bool) -> Result:
+def checked(work: Callable[[], Result], *, json: bool) -> Result:
     """Do some work; problems of the plan or its data are listed as those of the file that was given."""
     try:
         return work()
