@@ -1,11 +1,14 @@
 """Intervals of representation measures and of gains lie in the range of the measure, whatever the data are."""
 
+import re
+
 import numpy as np
 import pytest
 from tests.cli.running import here
 from tests.doors.features import measured
 from tests.harness.analysis.folders import folder
 
+from basanite.judging.agreement import RANGES as AGREEMENT_RANGES
 from basanite.representation.catalogue import RANGES, described
 
 CLASSES = 4
@@ -100,3 +103,28 @@ def test_gains_of_few_folds_stay_between_what_two_values_can_differ(metric, tmp_
         assert -most <= one["low"] <= one["gain"] <= one["high"] <= most
     widest = max(one["high"] - one["low"] for one in told["verdicts"])
     assert widest > 0.8 * most  # so wide that it would leave the range
+
+
+JUDGES = {
+    "noise": lambda rng: rng.integers(1, 6, (24, 3)),
+    "perfect": lambda rng: np.repeat(rng.integers(1, 6, (24, 1)), 3, axis=1),
+    "constant": lambda rng: np.full((24, 3), 3),
+    "opposite": lambda rng: np.array([[1, 5, 3], [5, 1, 3]] * 12),
+}
+
+
+@pytest.mark.req("S-26")
+@pytest.mark.parametrize("kind", JUDGES)
+def test_figures_of_agreement_stay_in_range(kind, tmp_path):
+    table = JUDGES[kind](np.random.default_rng(1))
+    lines = [f"p{item},j{judge},{table[item, judge]}" for item, judge in np.ndindex(table.shape)]
+    (tmp_path / "votes.csv").write_text("\n".join(["item,judge,rating", *lines]) + "\n")
+    ended = here("judge", "agreement", "votes.csv", "--draws", "200", "--json", cwd=tmp_path)
+    assert ended.code == 0, ended.stderr
+    group = ended.data["groups"][""]
+    ends = {
+        re.sub(r"\W+", "_", name.replace("'", "").lower()).strip("_"): pair for name, pair in AGREEMENT_RANGES.items()
+    }
+    assert group["figures"].keys() == ends.keys()
+    assert [each for name, one in group["figures"].items() for each in outside(name, one, ends[name])] == []
+    assert all(outside("kappa", one, (-1, 1)) == [] for one in group["pairs"])

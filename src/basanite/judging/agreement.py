@@ -15,6 +15,7 @@ from typing import Final, Literal
 
 import numpy as np
 
+from basanite.kernel import SHARE, SIGNED_SHARE, Ends, settled
 from basanite.metrics.judgement.agreement import (
     JudgeFigures,
     Weights,
@@ -42,6 +43,20 @@ COEFFICIENTS: Final = {
     "ICC(C,1)": "consistency",
     "ICC(C,k)": "consistency_mean",
 }
+AT_MOST_1: Final[Ends] = (-math.inf, 1.0)
+RANGES: Final[Mapping[str, Ends]] = {
+    **{f"alpha, {scale}": SIGNED_SHARE for scale in SCALES},
+    "equal pairs": SHARE,
+    "kappa, mean": SIGNED_SHARE,
+    "Kendall's W": SHARE,
+    "ICC(1)": SIGNED_SHARE,
+    "ICC(1,k)": AT_MOST_1,
+    "ICC(A,1)": AT_MOST_1,
+    "ICC(A,k)": AT_MOST_1,
+    "ICC(C,1)": SIGNED_SHARE,
+    "ICC(C,k)": AT_MOST_1,
+}
+"""What each figure can be (S-26); coefficients of judges who contradict each other have no lower end."""
 
 
 @dataclass(frozen=True)
@@ -95,8 +110,8 @@ def agreement_of(said: Sequence[Said], *, scale: Scale | None = None, draws: int
         len(ratings.judges),
         len(said),
         numeric,
-        {name: _told(found) for name, found in figures.items()},
-        {names: _told(found) for names, found in _pairs(ratings, drawn, weighted=numeric)},
+        {name: _told(found, RANGES[name]) for name, found in figures.items()},
+        {names: _told(found, SIGNED_SHARE) for names, found in _pairs(ratings, drawn, weighted=numeric)},
         dict(zip(ratings.judges, judge_figures(ratings.table), strict=True)) if numeric and said else {},
     )
 
@@ -185,6 +200,8 @@ def _without_interval(found: Estimate) -> Estimate:
     return replace(found, reason=found.reason or MANY)
 
 
-def _told(found: Estimate) -> Estimate:
-    """A figure says why it has no interval."""
-    return replace(found, reason=FEW) if found.defined and found.low is None and not found.reason else found
+def _told(found: Estimate, ends: Ends) -> Estimate:
+    """A figure without rounding noise, which says why it has no interval."""
+    low, high = settled(found.low, ends), settled(found.high, ends)
+    reason = FEW if found.defined and found.low is None and not found.reason else found.reason
+    return Estimate(settled(found.value, ends), reason, low, high)

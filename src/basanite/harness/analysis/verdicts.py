@@ -47,17 +47,17 @@ class Contrast:
         """The gain that is exceeded with this one-sided confidence: its lower bound for 0.95, its upper for 0.05."""
         from scipy.special import stdtrit  # here, because it is slow to load
 
-        return self.gain - float(stdtrit(self.degrees, level)) * self.error
+        return within(self.gain - float(stdtrit(self.degrees, level)) * self.error, self.ends)
 
     @property
     def low(self) -> float:
         """The lower end of the two-sided 95 % interval."""
-        return within(self.bound((1 + LEVEL) / 2), self.ends)
+        return self.bound((1 + LEVEL) / 2)
 
     @property
     def high(self) -> float:
         """The upper end of the two-sided 95 % interval."""
-        return within(self.bound((1 - LEVEL) / 2), self.ends)
+        return self.bound((1 - LEVEL) / 2)
 
     @property
     def smallest_detectable(self) -> float:
