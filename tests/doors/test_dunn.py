@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.metrics import silhouette_score
 from tests.doors.features import measured
 
 TABLES = 24
@@ -74,3 +75,13 @@ def test_classes_that_fill_several_tiles_stay_exact_when_they_collapse(tmp_path)
     assert dunn(tmp_path, features=centres[labels], labels=labels) == np.inf
     nearly = centres[labels] + 1e-10 * rng.random((1400, 6))
     assert dunn(tmp_path, features=nearly, labels=labels) == pytest.approx(by_all_distances(nearly, labels), rel=1e-9)
+
+
+@pytest.mark.req("F-27")
+def test_the_silhouette_of_classes_much_closer_than_the_rest_keeps_its_digits(tmp_path):
+    rng = np.random.default_rng(5)
+    labels = np.repeat([0, 1, 2], 12)
+    features = np.where(labels[:, None] == 2, 1.0, 1e-9 * (labels[:, None] + rng.random((36, 3))))
+    found = measured(tmp_path, "--metric", "silhouette", "--draws", "0", features=features, labels=labels)
+    away = np.linalg.norm(features[:, None] - features, axis=2)
+    assert found["values"]["silhouette"]["value"] == pytest.approx(silhouette_score(away, labels, metric="precomputed"))

@@ -17,19 +17,22 @@ from operator import or_
 from typing import Final, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from basanite.metrics.representation.classes import Classes, Labels, classes_of
 from basanite.metrics.representation.pairwise.extremes import Extremes
 from basanite.metrics.representation.pairwise.pairs import PairSums, no_pairs
 from basanite.metrics.representation.pairwise.panels import Column, Job, Panel, Plan, Strip, Tile
 from basanite.metrics.representation.passes import Features, linear_pass, shape_of
-from basanite.metrics.representation.results import Floats
+from basanite.metrics.representation.results import Floats, Numbers
 from basanite.metrics.representation.spread import scatter
 from basanite.metrics.representation.sums import ClassSums
 
 Precision = Literal["float32", "float64"]
 JOBS: Final = 8
 """Parts that workers get of each strip, each of about as many pairs."""
+CLOSE: Final = 1e-9
+"""A float64 squared distance below this share of the squared lengths has lost digits to cancellation."""
 FAINT: Final = 1e-3
 """A float32 tile whose least squared distance is below this share of the squared lengths is made again in float64."""
 
@@ -128,10 +131,30 @@ class _Sweep:
             squares = self.plan.left(start, start + len(left), wide) @ self.plan.right(low, low + len(right), wide).T
         if least <= FAINT * scale:  # rounding may leave a little less than nothing
             np.maximum(squares, 0.0, out=squares)
+            self._sharpen(squares, start, low, squares < CLOSE * scale)
         if start == low:
             np.fill_diagonal(squares, 0.0)
         self.extremes.see(squares, start, low, scale)
         return np.asarray(np.sqrt(squares, out=squares))
+
+    def _sharpen(self, squares: Tile, start: int, low: int, faint: NDArray[np.bool_]) -> None:
+        """Make what the product of a tile lost again, a knot of close rows at a time, moved to one of them."""
+        for row in np.flatnonzero(faint.any(axis=1)).tolist():
+            columns = np.flatnonzero(faint[row])
+            if columns.size:  # not yet made with an earlier knot
+                rows = np.flatnonzero(faint[:, columns[0]])
+                knot = np.ix_(rows, columns)
+                squares[knot] = np.where(faint[knot], self._knot(rows + start, columns + low), squares[knot])
+                faint[knot] = False
+
+    def _knot(self, rows: Numbers, columns: Numbers) -> Floats:
+        """Squared distances of some rows that lie close together; the closest of all by difference."""
+        left, right = (self.plan.apart(some, np.full_like(some, rows[0])) for some in (rows, columns))
+        lengths, others = (np.einsum("ij,ij->i", side, side) for side in (left, right))
+        made = lengths[:, None] + others - 2 * left @ right.T
+        first, second = np.nonzero(made < CLOSE * (lengths.max() + others.max()))
+        made[first, second] = self.plan.exact(rows[first], columns[second]) ** 2
+        return made
 
     def _room(self, rows: int, columns: int) -> Tile:
         """Memory for a tile, the same again and again: it stays in the cache."""
