@@ -151,7 +151,7 @@ class _Sweep:
         """Squared distances of some rows that lie close together; the closest of all by difference."""
         left, right = (self.plan.apart(some, np.full_like(some, rows[0])) for some in (rows, columns))
         lengths, others = (np.einsum("ij,ij->i", side, side) for side in (left, right))
-        made = lengths[:, None] + others - 2 * left @ right.T
+        made: Floats = lengths[:, None] + others - 2 * left @ right.T
         first, second = np.nonzero(made < CLOSE * (lengths.max() + others.max()))
         made[first, second] = self.plan.exact(rows[first], columns[second]) ** 2
         return made
