@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import zipfile
 import zlib
+from collections.abc import Container
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -26,6 +27,7 @@ MOST_BYTES: Final = 1 << 40
 MOST_LOADED: Final = 1 << 33
 """The largest array that is read into memory because it cannot be mapped (8 GiB)."""
 LONGEST_HEADER: Final = 10_000
+MOST_MEMBERS: Final = 1000
 HEADER_FAULTS: Final = (
     *(ValueError, KeyError, TypeError, AttributeError, IndexError, SyntaxError, TokenError),
     *(OSError, EOFError, MemoryError, OverflowError, RecursionError),
@@ -110,13 +112,17 @@ def open_npy(path: Path) -> StoredArray | NDArray[Any]:
     return _stored(path, header, header.length, path.stat().st_size - header.length, path.name)
 
 
-def open_npz(path: Path) -> dict[str, StoredArray | NDArray[Any]]:
-    """The arrays of an `.npz` file by name: mapped where they are stored plainly, read where they are compressed."""
+def open_npz(path: Path, wanted: Container[str]) -> dict[str, StoredArray | NDArray[Any] | None]:
+    """The arrays of an `.npz` file by name: mapped where they are stored plainly, read where they are compressed.
+
+    Of those that nobody wants only the names are given: a stranger's file may hold any number of any size.
+    """
     check_regular(path)
     try:
         with zipfile.ZipFile(path) as archive:
             members = [member for member in archive.infolist() if member.filename.endswith(".npy")]
-            return {member.filename.removesuffix(".npy"): _member(path, archive, member) for member in members}
+            names = {member.filename.removesuffix(".npy"): member for member in members[:MOST_MEMBERS]}
+            return {name: _member(path, archive, member) if name in wanted else None for name, member in names.items()}
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError, zlib.error, *HEADER_FAULTS) as error:
         raise UnreadableError(
             f"{path.name} is no archive that NumPy wrote: {_short(error)}. Write it with numpy.savez."

@@ -129,7 +129,7 @@ def _read_npy(path: Path) -> dict[str, Any]:
 
 
 def _read_npz(path: Path) -> dict[str, Any]:
-    return dict(open_npz(path))
+    return dict(open_npz(path, NAMES))
 
 
 def _labels_file(path: Path) -> Any:

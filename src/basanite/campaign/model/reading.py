@@ -13,7 +13,6 @@ from basanite.campaign.model.plan import Campaign
 from basanite.campaign.model.time.zones import TimeError, zone_of
 from basanite.errors import InvalidInputError
 from basanite.formats.packs.toml_document import LARGEST, TomlReport, parse_toml
-from basanite.formats.toml.depth import too_deep
 from basanite.formats.toml.lines import entry_lines
 from basanite.problems import Findings
 
@@ -39,7 +38,8 @@ def read_campaign(text: str, file: str = "campaign.toml") -> tuple[Campaign | No
     """The campaign in a text, if nothing is wrong with it, and everything that is."""
     findings = Findings(limit=None)
     report = TomlReport(file, RULE, findings)
-    if _unreadable(text, report):
+    if len(text) > LARGEST:
+        report.add("the file is larger than 4 MiB", "a campaign is a few pages of text: is it the right file?")
         return None, findings
     document = parse_toml(text, "campaign", report)
     if document is None:
@@ -55,15 +55,6 @@ def _each_once(findings: Findings) -> Findings:
     once = Findings(limit=None)
     once.extend(sorted(dict.fromkeys(findings), key=lambda problem: problem.line or 0))
     return once
-
-
-def _unreadable(text: str, report: TomlReport) -> bool:
-    """Whether a text is too large or nested too deep to be looked at (X-8)."""
-    if len(text) > LARGEST:
-        report.add("the file is larger than 4 MiB", "a campaign is a few pages of text: is it the right file?")
-    elif too_deep(text):
-        report.add("tables or lists are nested too deep", "write plain tables", rule="X-8")
-    return not report.findings.valid
 
 
 def _campaign(top: CampaignEntries) -> Campaign:

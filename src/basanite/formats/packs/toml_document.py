@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from basanite.formats.bounded import read_bounded
+from basanite.formats.toml.depth import too_deep
 from basanite.problems import Findings, Problem, shortened
 from basanite.registry import suggestion
 
@@ -81,6 +82,9 @@ def read_toml(path: Path, kind: str, report: TomlReport) -> dict[str, Any] | Non
 
 def parse_toml(text: str, kind: str, report: TomlReport) -> dict[str, Any] | None:
     """The document of a text that says `format = "basanite-KIND/1"`; nothing, with a problem, if it is none."""
+    if too_deep(text):
+        report.add("tables or lists are nested too deep", "write plain tables", rule="X-8")
+        return None
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:

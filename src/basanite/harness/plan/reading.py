@@ -12,6 +12,7 @@ from typing import Any, Final, cast
 from basanite.errors import InvalidInputError, UnreadableError
 from basanite.formats.bounded import read_bounded
 from basanite.formats.packs.toml_document import TomlReport, read_toml
+from basanite.formats.toml.depth import too_deep
 from basanite.formats.toml.lines import entry_lines
 from basanite.harness.conditions import CLAIMS, CONDITIONS, Claim, Hypothesis
 from basanite.harness.foreign.programs import program_name
@@ -196,6 +197,8 @@ def _parameters_in_file(table: Entries, folder: Path) -> Mapping[str, Any]:
     name = table.text("parameters_file")
     try:
         text = read_bounded(folder / name, LARGEST).decode()
+        if too_deep(text):
+            raise UnreadableError("it is nested too deep")
         found = json.loads(text) if name.endswith(".json") else tomllib.loads(text)
     except (UnreadableError, ValueError, RecursionError) as error:
         table.add(

@@ -14,7 +14,6 @@ from typing import Any, Final, cast, get_args
 
 from basanite.formats.packs.toml_document import TomlReport, parse_toml
 from basanite.formats.summaries.instructions import sanitised
-from basanite.formats.toml.depth import too_deep
 from basanite.formats.toml.lines import entry_lines
 from basanite.judging.schemes.checks import check
 from basanite.judging.schemes.entries import RULE, SchemeEntries
@@ -82,12 +81,9 @@ def preset_text(name: str) -> str:
 
 
 def _document(text: str, report: TomlReport) -> dict[str, Any] | None:
-    """The plain values of a text that is neither too large nor nested too deep (X-8)."""
+    """The plain values of a text that is not too large (X-8)."""
     if len(text) > LARGEST:
         report.add("the file is larger than 1 MiB", "a scheme is a page of text: is it the right file?", rule="X-8")
-        return None
-    if too_deep(text):
-        report.add("tables or lists are nested too deep", "write plain tables", rule="X-8")
         return None
     return parse_toml(text, KIND, report)
 
