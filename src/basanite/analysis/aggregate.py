@@ -16,7 +16,16 @@ from itertools import combinations
 
 import numpy as np
 
-from basanite.analysis.intervals import NARROW, Floats, Span, span, tails_of, too_few
+from basanite.analysis.intervals import (
+    MOST_UNDEFINED,
+    NARROW,
+    UNDEFINED_DRAWS,
+    Floats,
+    Span,
+    span,
+    tails_of,
+    too_few,
+)
 from basanite.analysis.paired import Entry, IncomparableError, enter
 from basanite.analysis.resampling import Job
 from basanite.analysis.results import Design
@@ -26,6 +35,7 @@ NORMALIZED, MEAN_RANK, BORDA = "normalized mean", "mean rank", "borda"
 RULES = (NORMALIZED, MEAN_RANK, BORDA)
 UNRANKED, WORST = "unranked", "worst"
 MISSING = (UNRANKED, WORST)
+NO_OPEN_RANK = "no interval: every rank is certain at this level"
 
 
 @dataclass(frozen=True)
@@ -135,11 +145,17 @@ def aggregate(tasks: Sequence[TaskValues], rule: str, design: Design, *, missing
         )
     weights = np.array([task.weight for task in tasks])
     parts = np.stack([_parts(task, rule, _column(task, names)) for task in tasks], axis=-1)
-    drawn = _drawn_parts(tasks, rule, names, design.draws)
     values = _total(parts, weights, rule)
-    draws = None if drawn is None else _total(drawn, weights, rule)
+    known = not any(task.no_interval for task in tasks)
+    draws = _total(_drawn_parts(tasks, names, design.draws), weights, rule) if known and rule == NORMALIZED else None
     order = _order(names, values, rule)
-    bounds = [_bounds(float(values[at]), None if draws is None else draws[:, at], tasks, design) for at in order]
+    if draws is not None:
+        bounds = [span(float(values[at]), draws[:, at], tails_of(design.level)) for at in order]
+    elif known:
+        bounds = [_rank_span(tasks, names, at, parts[at], rule, design.level) for at in order]
+    else:
+        bounds = [Span(None, None, tuple(f"no interval: {task.no_interval}" for task in tasks if task.no_interval))]
+        bounds *= len(order)
     systems = tuple(
         Aggregated(
             names[at],
@@ -166,22 +182,13 @@ def _column(task: TaskValues, names: Sequence[str]) -> Floats:
     return np.array([task.values[name] if _has(task, name) else math.nan for name in names])
 
 
-def _drawn_parts(tasks: Sequence[TaskValues], rule: str, names: Sequence[str], draws: int) -> Floats | None:
-    """What each task adds to each system in every resample, `[draws, systems, tasks]`; None if a task has none."""
-    if any(task.no_interval for task in tasks):
-        return None
-    nobody = np.full(draws, math.nan)
-    columns = [
-        np.stack([task.draws[name] if _has(task, name) else nobody for name in names], axis=-1) for task in tasks
-    ]
-    absent = [np.array([not _has(task, name) for name in names]) for task in tasks]
-    parts = []
-    for task, column, nowhere in zip(tasks, columns, absent, strict=True):
-        part = _parts(task, rule, column)
-        undefined = np.isnan(column) & ~nowhere  # a resample without a value says nothing, and is no last place
-        parts.append(
-            np.where(undefined.any(axis=-1, keepdims=True) if rule != NORMALIZED else undefined, math.nan, part)
-        )
+def _drawn_parts(tasks: Sequence[TaskValues], names: Sequence[str], draws: int) -> Floats:
+    """The normalized value of each system on each task in every resample, `[draws, systems, tasks]`."""
+    absent, parts = np.zeros(draws), []
+    for task in tasks:
+        zero, one = task.anchors or (0.0, 1.0)
+        columns = [(task.draws[name] - zero) / (one - zero) if _has(task, name) else absent for name in names]
+        parts.append(np.stack(columns, axis=-1))
     return np.stack(parts, axis=-1)
 
 
@@ -227,10 +234,59 @@ def _order(names: Sequence[str], values: Floats, rule: str) -> list[int]:
     return sorted(range(len(names)), key=lambda at: (rounded[at] if rule == MEAN_RANK else -rounded[at], names[at]))
 
 
-def _bounds(value: float, draws: Floats | None, tasks: Sequence[TaskValues], design: Design) -> Span:
-    if draws is None:
-        return Span(None, None, tuple(f"no interval: {task.no_interval}" for task in tasks if task.no_interval))
-    return span(value, draws, tails_of(design.level))
+def _rank_span(
+    tasks: Sequence[TaskValues], names: Sequence[str], at: int, parts: Floats, rule: str, level: float
+) -> Span:
+    """The range of a mean of ranks, or of points, that the differences from all others leave open.
+
+    Resampled ranks lean to the middle where systems are close, and their percentiles cover too little. So ranks come
+    from intervals of all differences of the system, on all tasks at once (M. Mogstad and others, Inference for ranks,
+    Review of Economic Studies 91, 2024): others count as better or worse only where their interval excludes 0.
+    """
+    apart = [_apart(task, names, names[at]) for task in tasks]
+    reach = _furthest([errors for _, errors in apart], level)
+    if reach is None:
+        return Span(None, None, (UNDEFINED_DRAWS,))
+    best, worst = parts.copy(), parts.copy()  # of a task that the system lacks, its last place is certain
+    for place, (task, (gaps, errors)) in enumerate(zip(tasks, apart, strict=True)):
+        if _has(task, names[at]):
+            width = reach * np.nanstd(errors, axis=0)
+            best[place] = 1 + np.count_nonzero(gaps + width < 0)
+            worst[place] = np.count_nonzero(gaps - width <= 0) + 1
+    if rule == BORDA:
+        lacks = np.array([not _has(task, names[at]) for task in tasks])
+        best, worst = np.where(lacks, parts, len(names) - worst), np.where(lacks, parts, len(names) - best)
+    weights = np.array([task.weight for task in tasks])
+    low, high = (float(_total(ends, weights, rule)) for ends in (best, worst))
+    return Span(low, high) if high - low > NARROW else Span(None, None, (NO_OPEN_RANK,))
+
+
+def _apart(task: TaskValues, names: Sequence[str], system: str) -> tuple[Floats, Floats]:
+    """How far a system is ahead of each other one that has a value on a task, and how far off that is in resamples."""
+    others = [name for name in names if name != system and _has(task, name)] if _has(task, system) else []
+    if not others:
+        return np.zeros(0), np.zeros((1, 0))
+    sign = 1 if task.best == "high" else -1
+    gaps = sign * np.array([task.values[system] - task.values[name] for name in others])
+    gaps[np.abs(gaps) <= NARROW * abs(task.values[system])] = 0
+    drawn = sign * np.stack([task.draws[system] - task.draws[name] for name in others], axis=-1)
+    return gaps, drawn - gaps
+
+
+def _furthest(errors: Sequence[Floats], level: float) -> float | None:
+    """How many standard errors the furthest of all differences is off at most, at this level; None if undefined."""
+    scaled = []
+    for one in errors:
+        spread = np.nanstd(one, axis=0) if one.size else np.zeros(one.shape[1])
+        moving = spread > 0
+        if moving.any():
+            scaled.append(np.max(np.abs(one[:, moving]) / spread[moving], axis=1))
+    if not scaled:
+        return 0.0
+    furthest = np.max(np.stack(scaled), axis=0)
+    if np.mean(np.isnan(furthest)) > MOST_UNDEFINED:
+        return None
+    return float(np.nanquantile(furthest, level))
 
 
 def _gap(names: Sequence[str], values: Floats, draws: Floats | None, pair: tuple[int, int], design: Design) -> Gap:

@@ -22,6 +22,7 @@ MEANING = {
 }
 PARTS = {NORMALIZED: "normalized", MEAN_RANK: "rank", BORDA: "points"}
 RESAMPLED = "intervals resample units inside each task; which tasks there are is not resampled"
+OPEN_RANKS = "low and high: the ranks that simultaneous intervals of all differences leave open, on all tasks at once"
 ON_ENTRANTS = "ranks depend on who takes part: a system more or less can change the order of others"
 MOST_BARS = 60
 
@@ -92,6 +93,7 @@ def _notes(found: Aggregate, declared: Declared) -> Iterator[str]:
     else:
         yield RESAMPLED
     if found.rule != NORMALIZED:
+        yield OPEN_RANKS
         yield ON_ENTRANTS
     for system, absent in found.unranked.items():
         fate = "counts as the worst there" if declared.missing == WORST else "is not ranked"
@@ -162,9 +164,10 @@ def _facts(found: Aggregate, declared: Declared) -> Iterator[tuple[str, str]]:
     design = declared.design
     yield "Rule", found.rule
     yield "A system without a value", declared.missing
+    method = "percentile" if found.rule == NORMALIZED else "ranks left open by simultaneous intervals of differences"
     yield (
         "Intervals",
-        f"{percent(design.level)}, percentile, {design.draws:,} resamples inside each task, seed {design.seed}",
+        f"{percent(design.level)}, {method}, {design.draws:,} resamples inside each task, seed {design.seed}",
     )
     yield "Software", f"Basanite {__version__}"
 
