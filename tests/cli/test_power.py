@@ -219,6 +219,17 @@ def test_one_unit_and_units_that_do_not_vary_are_said_so(tmp_path: Path) -> None
     assert "nothing follows" in found.stdout
 
 
+@pytest.mark.req("S-30")
+def test_the_rehearsal_of_a_campaign_says_what_its_boards_can_show() -> None:
+    small = str(EXAMPLES / "campaign" / "small.toml")
+    asked = ["admin", "rehearse", small, "--units", "100", "--variance", "0.09"]
+    text = CliRunner().invoke(app, [*asked, "--teams", "2"])
+    assert "100 units show a difference of 0.0849 or more in 80 % of cases" in text.output
+    many = json.loads(CliRunner().invoke(app, [*asked, "--teams", "10", "--json"]).stdout)["power"]
+    assert many["alpha"] == pytest.approx(0.05 / 45)
+    assert many["detectable"] > 0.0849
+
+
 def test_a_difference_too_small_for_any_number_of_units_has_none() -> None:
     assert Enough(Spread(1.0), Goal(difference=1e-200)).units_for_difference() is None
     assert Enough(Spread(1.0), Goal(), units=3).detectable is None

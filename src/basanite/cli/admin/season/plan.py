@@ -23,6 +23,7 @@ from basanite.cli.options import PATH, as_json, example
 from basanite.formats.bounded import read_bounded
 
 if TYPE_CHECKING:
+    from basanite.analysis.power import Enough
     from basanite.campaign.organising.plans import Plan
 
 LARGEST = 4 * 2**20
@@ -225,22 +226,48 @@ def set_milestone(
 @click.option("--at", "start", default="", help="Begin at this moment, in the campaign's zone. [default: the first]")
 @click.option("--teams", type=click.IntRange(1, 1000), default=3, show_default=True, help="Simulated teams.")
 @click.option("--judges", type=click.IntRange(0, 10_000), help="Judges at hand. [default: as the file says]")
+@click.option("--units", type=click.IntRange(1), help="Queries or items a window has: what difference can they show?")
+@click.option("--variance", type=float, help="With --units: of the difference of two systems on one unit. [default: 1]")
 @as_json
-def rehearse(file: Path, start: str, teams: int, judges: int | None, as_json: bool) -> None:
-    """Play the season of a campaign's FILE with simulated teams, and list what would have gone wrong."""
+def rehearse(
+    file: Path, start: str, teams: int, judges: int | None, units: int | None, variance: float | None, as_json: bool
+) -> None:
+    """Play the season of a campaign's FILE with simulated teams, and list what would have gone wrong.
+
+    With --units it also says what difference between two teams a board of that many units can show.
+    """
     with refusals(json=as_json):
         from basanite.campaign.model.reading import load
         from basanite.campaign.model.rehearsal.faults import Crew
         from basanite.campaign.model.rehearsal.faults import rehearse as play
+        from basanite.reports.kinds.power import power_sentences
 
         plan = load(_text(file))
         played = play(plan, start=_start(start, plan.zone, "--at"), crew=Crew(teams, judges))
+        power = _power(teams, units, variance)
     faults = [one.as_dict() for one in played.faults]
     words = [f"{len(played.steps)} steps were played; {len(faults)} things would have gone wrong."]
     words += [f"{one.message} ({one.rule}). To do: {one.fix}" for one in played.faults]
-    show({"slug": plan.slug, "steps": len(played.steps), "faults": faults}, words, json=as_json)
+    shown = {"slug": plan.slug, "steps": len(played.steps), "faults": faults}
+    if power is not None:
+        words += [
+            *power_sentences(power),
+            *([] if variance else ["Without --variance, in standard deviations of a unit."]),
+        ]
+        shown["power"] = {"units": units, "alpha": power.goal.alpha, "detectable": power.detectable}
+    show(shown, words, json=as_json)
     if faults:
         raise click.exceptions.Exit(1)
+
+
+def _power(teams: int, units: int | None, variance: float | None) -> Enough | None:
+    """What a board of so many units can show when every two of the teams are compared (S-30)."""
+    from basanite.analysis.power import Spread
+    from basanite.interface import power_goal, stated_power
+
+    alpha = 0.05 / max(teams * (teams - 1) // 2, 1)
+    spread = Spread(1.0 if variance is None else variance)
+    return None if units is None else stated_power(power_goal({"alpha": str(alpha)}), spread, units, {})
 
 
 def _start(text: str, zone: str, option: str) -> datetime | None:
