@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 from tests.cli.running import here
-from tests.doors.examples import BY_TASK
+from tests.doors.examples import BY_TASK, EXAMPLES
 
 import basanite
 
@@ -202,3 +202,13 @@ def test_every_task_takes_a_cluster_from_a_table_of_its_units(task, tmp_path):
     assert ended.code == 0, ended.stderr
     blocks = f"({-(-len(units) // 2)} blocks)" if len(units) > 2 else "(1 block)"
     assert any(f"items of one block stay together {blocks}" in note for note in ended.data["notes"])
+
+
+@pytest.mark.req("S-28", "S-10")
+def test_where_only_some_units_are_in_clusters_the_others_are_named(tmp_path):
+    folder = EXAMPLES / "clir"
+    queries = sorted(path.stem for path in (folder / "key").iterdir())
+    (tmp_path / "topics.tsv").write_text("query\ttopic\n" + "".join(f"{name}\t{name[-1]}\n" for name in queries))
+    files = ("--reference", str(folder / "key"), "--submission", str(folder / "Alpha.tgz"), "--metadata", "topics.tsv")
+    notes = here("score", "clir", *files, "--cluster", "topic", "--json", cwd=tmp_path).data["notes"]
+    assert "units taken as independent: each document" in notes  # adwv is over documents, which have no topic

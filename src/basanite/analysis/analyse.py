@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from basanite.analysis.breakdowns import breakdowns, left_out
@@ -38,9 +38,17 @@ def signature(scores: Scores, design: Design, *, version: str) -> str:
 
 def notes(scores: Scores, design: Design) -> tuple[str, ...]:
     """What must be said of the whole result: the task's notes, units left out of levels, clusters or none (S-10)."""
-    independent = any(table.clusters is None for table, _ in tables_of(scores))
-    clusters = (*cluster_notes(scores, design.cluster), *([INDEPENDENT] if independent else []))
-    return tuple(dict.fromkeys([*scores.notes, *left_out(scores), *clusters]))
+    clusters = cluster_notes(scores, design.cluster)
+    return tuple(dict.fromkeys([*scores.notes, *left_out(scores), *clusters, *_independent(scores)]))
+
+
+def _independent(scores: Scores) -> Iterator[str]:
+    """That units are taken as independent, and which, where others are in clusters."""
+    tables = [table for table, _ in tables_of(scores)]
+    alone = dict.fromkeys(table.unit for table in tables if table.clusters is None)
+    if alone:
+        mixed = any(table.clusters is not None for table in tables)
+        yield f"{INDEPENDENT}: each {' and '.join(alone)}" if mixed else INDEPENDENT
 
 
 def _plain(value: Any) -> str:
