@@ -6,7 +6,7 @@ import re
 import zipfile
 
 import pytest
-from tests.cli.running import ROOT, here
+from tests.cli.running import FEATURES, ROOT, here
 from tests.doors.stage import staged
 from tests.doors.test_season_rules import CLOSED, WEEK, add_reference, release, send
 
@@ -132,6 +132,20 @@ def test_a_primary_metric_without_a_direction_is_refused_and_an_optimistic_one_s
     assert "Values of oracle are optimistic" in optimistic
     twice = here(*CLIR, "--primary", "pmiss", "--set", "primary=pfa")
     assert (twice.code, "given twice" in twice.stderr) == (2, True)
+
+
+@pytest.mark.req("S-27")
+def test_measures_of_features_take_a_primary_one_too():
+    one = here("measure", "run", "seen.npz", "--draws", "0", "--primary", "silhouette", cwd=FEATURES)
+    assert one.code == 0, one.stderr
+    assert "silhouette is" in one.stdout
+    assert "ferm1 is" not in one.stdout
+    both = here("measure", "compare", "seen.npz", "faint.npz", "--draws", "0", "--primary", "gap", cwd=FEATURES)
+    assert "By gap, best first" in both.stdout
+    for name in ("nothing", "leep"):
+        refused = here("measure", "run", "seen.npz", "--draws", "0", "--primary", name, cwd=FEATURES)
+        assert (refused.code, bool(refused.stdout)) == (2, False), name
+        assert name in refused.stderr
 
 
 def campaign_with(primary):

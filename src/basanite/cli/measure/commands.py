@@ -29,6 +29,7 @@ from basanite.errors import SettingError
 from basanite.interface import MOST_DRAWS
 from basanite.metrics.representation.backends import Backend
 from basanite.reports.model import Report
+from basanite.representation.catalogue import PRIMARY
 from basanite.representation.comparing.report import sets_report
 from basanite.representation.comparing.sets import compare_sets, read_proxy
 from basanite.representation.data import Data, data_name, read_data
@@ -49,6 +50,13 @@ if TYPE_CHECKING:
     from basanite.clusters.address import Cluster
 
 METRIC = "Only these measures (and the primary one). Repeat it."
+primary_option = click.option(
+    "--primary",
+    default=PRIMARY,
+    show_default=True,
+    metavar="NAME",
+    help="The measure that is the headline and is drawn.",
+)
 PARTS = {"otce": ("otce_wd", "otce_wt")}
 """Measures that are known by one name and have two values."""
 
@@ -85,6 +93,7 @@ def common(draws: int, words: str) -> Callable[[Command], Command]:
     "--projection", type=click.Choice(("tsne", "pca", "none")), help="The picture in reports. [default: tsne]"
 )
 @click.option("--worst", type=click.IntRange(0, 1000), default=WORST, show_default=True, help="Worst rows to list.")
+@primary_option
 @common(1000, "Draws of the bootstrap; 0 for no intervals.")
 def run(
     features: Path,
@@ -93,6 +102,7 @@ def run(
     backend: str,
     projection: Literal["tsne", "pca", "none"] | None,
     worst: int,
+    primary: str,
     metrics: tuple[str, ...],
     draws: int,
     seed: int,
@@ -104,7 +114,8 @@ def run(
     """Measure FEATURES, a file of features and labels: every measure, by class and by group, with intervals."""
     check_reports(reports, (features, *metadata))
     method = None if projection == "none" or (projection is None and not reports) else projection or "tsne"
-    plan = Plan.of(parsed_settings(settings), names=metrics, draws=draws, seed=seed, worst=worst, projection=method)
+    shown = {"worst": worst, "projection": method, "primary": primary}
+    plan = Plan.of(parsed_settings(settings), names=metrics, draws=draws, seed=seed, **shown)
     with on(dask) as executor:
         engine = backend_of(backend, executor)
         found = guarded(
@@ -166,11 +177,13 @@ def shift(
     help="The same set with inputs transformed at random; once for each repeat.",
 )
 @click.option("--proxy", type=PATH, help="A table `name,number`: how well each set is known to do.")
+@primary_option
 @common(1000, "Draws of the bootstrap; 0 for no intervals.")
 def compare(
     sets: tuple[str, ...],
     transformed: tuple[str, ...],
     proxy: Path | None,
+    primary: str,
     metrics: tuple[str, ...],
     draws: int,
     seed: int,
@@ -180,7 +193,7 @@ def compare(
     as_json: bool,
 ) -> None:
     """Compare several FEATURES files, data sets or models, and hold their order against a proxy."""
-    plan = Plan.of(parsed_settings(settings), names=metrics, draws=draws, seed=seed, projection=None)
+    plan = Plan.of(parsed_settings(settings), names=metrics, draws=draws, seed=seed, projection=None, primary=primary)
     named, repeats = named_sets(sets), named_repeats(transformed)
     check_reports(reports, (*named.values(), *(path for paths in repeats.values() for path in paths)))
     known = read_proxy(proxy) if proxy else {}

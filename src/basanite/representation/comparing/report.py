@@ -13,7 +13,7 @@ from basanite.reports.formats.json_output import plain, values_object
 from basanite.reports.kinds.scoring import value_cells
 from basanite.reports.model import LONG_COLUMNS, Facts, Report, Section, facts_table, filled
 from basanite.reports.wording import listed, number, plural
-from basanite.representation.catalogue import PRIMARY, described
+from basanite.representation.catalogue import described
 from basanite.representation.comparing.sets import PLAIN, Agreement, Compared, SetComparison
 
 FORMAT: Final = "basanite-representations/1"
@@ -102,7 +102,7 @@ def _plus_minus(one: Compared, name: str) -> str:
 
 def primary_chart(found: SetComparison) -> Chart:
     """The primary measure of every set with its interval."""
-    name = PRIMARY if PRIMARY in found.names else found.names[0]
+    name = found.plan.primary
     rows = tuple((one.data.name, *value_cells(one.values[name], described(name))[:4]) for one in found.sets)
     return Chart(
         title=f"{name} of every set",
@@ -155,7 +155,7 @@ def _records(found: SetComparison) -> Iterator[tuple[Cell, ...]]:
 
 
 def _sentences(found: SetComparison) -> Iterator[str]:
-    name = PRIMARY if PRIMARY in found.names else found.names[0]
+    name = found.plan.primary
     yield f"By {name}, {_order_words(found, name)[:1].lower()}{_order_words(found, name)[1:]}"
     plain_ones = [one for one in found.agreements if one.pipeline == PLAIN and not math.isnan(one.spearman)]
     if found.proxy and plain_ones:

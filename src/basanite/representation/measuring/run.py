@@ -49,11 +49,13 @@ class Plan:
     seed: int = 0
     worst: int = WORST
     projection: Method | None = "tsne"
+    primary: str = PRIMARY
+    """The measure that is the headline (S-27)."""
 
     @classmethod
     def of(cls, settings: Mapping[str, Any] | None = None, *, names: Collection[str] = (), **more: Any) -> Plan:
         """A plan from settings as a user gives them."""
-        for name in names:
+        for name in (*names, more.get("primary", PRIMARY)):
             if name not in NAMES:
                 raise UnknownNameError(f"There is no measure {name!r}. {suggestion(name, NAMES)}")
         return cls(tuple(names), choices(settings or {}, seed=int(more.get("seed", 0))), **more)
@@ -123,9 +125,8 @@ def _run(data: Data, plan: Plan, backend: Backend | None, executor: Executor | N
 
 def measured_names(data: Data, plan: Plan) -> tuple[str, ...]:
     """The measures of a run: those asked for and the primary one, or all that the data allow."""
-    if not plan.names:
-        return wanted_names(None, data.source)
-    return wanted_names({PRIMARY, *plan.names}, data.source)
+    named = wanted_names({plan.primary, *plan.names}, data.source)  # refused where one cannot be measured
+    return named if plan.names else wanted_names(None, data.source)
 
 
 def _refuse_single(data: Data) -> None:
@@ -198,7 +199,8 @@ def _analysis(
         system=data.name,
         metrics=tuple(described(name) for name in shown),
         tables={},
-        primary=PRIMARY,
+        primary=plan.primary,
+        asked=plan.names,
         settings={**plan.choices.written, "backend": found.backend},
         digests={"features": data.digest} if data.digest else {},
         notes=(*data.notes, *_notes(data, found, values), *groups.notes),
