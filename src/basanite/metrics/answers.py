@@ -62,10 +62,13 @@ class Match:
 
 def match(answers: Sequence[Bindings], gold: Sequence[Bindings], credit: Credit = share) -> list[Match]:
     """The one-to-one matching with the most credit; the same whatever the order of either side (R-20)."""
-    order, golden = _ordered(answers), _ordered(gold)
-    matrix = credit_matrix([answers[at] for at in order], [gold[at] for at in golden], credit)
-    if not matrix.size:
+    golden = _ordered(gold)
+    given = credit_matrix(answers, [gold[at] for at in golden], credit)
+    worth = np.flatnonzero(given.any(axis=1)).tolist()  # however many others there are, they cost nothing more
+    if not worth:
         return []
+    order = [worth[at] for at in _ordered([answers[at] for at in worth])]
+    matrix = given[order]
     from scipy.optimize import linear_sum_assignment  # here, because only this task needs it and it is slow to load
 
     rows, columns = linear_sum_assignment(matrix, maximize=True)

@@ -12,7 +12,16 @@ import numpy as np
 from basanite.kernel import UnitRows
 from basanite.metrics.answers import CREDITS, METRICS, AnswerCounts, document_rows
 from basanite.reading.gold.answers import Answer, GoldAnswer
-from basanite.reading.gold.counting import Gold, claimed, counts_of, gold_for, never_adjudicated, settled_cells
+from basanite.reading.gold.counting import (
+    Cell,
+    Gold,
+    Settled,
+    claimed,
+    counts_of,
+    gold_for,
+    never_adjudicated,
+    settled_cells,
+)
 from basanite.reading.gold.truth import Truth
 from basanite.reading.package.manifest import Phase
 
@@ -79,19 +88,22 @@ def score_of_version(
     """The values of one run on one version of the gold, as far as numbers without intervals can tell."""
     known = [one for one in gold if truth.asks(one.answer)]
     seen, credit = gold_for(known, truth.capabilities, truth.kinds), CREDITS[settings["credit"]]
-    values = _values(seen, answers, human, truth, settings)
-    others = gold_for([one for one in known if one.system != system], truth.capabilities, truth.kinds)
-    without = _values(others, answers, human, truth, settings)["f"]
-    open_, unmatched = never_adjudicated(settled_cells(answers, seen, credit), seen, credit)
+    machine = settled_cells(answers, seen, credit)
+    values = _values(seen, (machine, settled_cells(human, seen, credit)), truth, settings)
+    without, foreign = values["f"], [one for one in known if one.system != system]
+    if len(foreign) < len(known):
+        others = gold_for(foreign, truth.capabilities, truth.kinds)
+        without = _values(others, (settled_cells(answers, others, credit), {}), truth, settings)["f"]
+    open_, unmatched = never_adjudicated(machine, seen, credit)
     return VersionScore(version, seen.size, values, without, open_, unmatched)
 
 
 def _values(
-    gold: Gold, answers: Sequence[Answer], human: Sequence[Answer], truth: Truth, settings: Mapping[str, Any]
+    gold: Gold, sides: tuple[Mapping[Cell, Settled], Mapping[Cell, Settled]], truth: Truth, settings: Mapping[str, Any]
 ) -> dict[str, float]:
-    credit = CREDITS[settings["credit"]]
-    sides = [counts_of(settled_cells(side, gold, credit), gold, truth.documents) for side in (answers, human)]
-    rows = document_rows(AnswerCounts(truth.documents, np.stack(sides, axis=1)))
+    """The values of what became of the answers of machine and people."""
+    counts = [counts_of(side, gold, truth.documents) for side in sides]
+    rows = document_rows(AnswerCounts(truth.documents, np.stack(counts, axis=1)))
     return {metric.name: metric.bind(beta=settings["beta"]).of(rows) for metric in METRICS}
 
 
