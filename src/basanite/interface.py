@@ -409,9 +409,10 @@ PRIMARY = Setting("primary", "The metric that is the headline, if it is not the 
 ANALYSIS = (
     Setting(
         "interval",
-        "How intervals are made: percentile, or bca (5,000 draws unless --draws says more).",
-        _one_of("percentile", "bca"),
-        "percentile",
+        "How intervals are made: metric (each by its own method), percentile, or bca (5,000 draws unless --draws says "
+        "more).",
+        _one_of("metric", "percentile", "bca"),
+        "metric",
     ),
     Setting("level", "Level of the intervals, like 0.95.", _share, 0.95),
     Setting("alpha", "Level of the tests of a comparison, like 0.05.", _share, 0.05),

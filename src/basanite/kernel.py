@@ -83,6 +83,12 @@ class Metric:
     """Whether the value is broken down by factors at all; not where its rows are too wide for that to be worth it."""
     by_item: bool = True
     """Whether the value is also broken down by factors of items inside a unit (S-9)."""
+    interval: str = "studentized"
+    """How its intervals are made: the name of a method in `basanite.analysis.interval_methods`, fixed before any data
+    and checked by simulation (S-25)."""
+    fewest: int = 0
+    """The units, or clusters of them, from which simulated intervals hold the truth as often as they say, where that is
+    more than the fifteen of every metric; below there is none (S-25)."""
     settings: Mapping[str, Any] = field(default_factory=dict)
     compute: Compute | None = None
     """For a metric that is no function of sums: `compute(rows[units, s], weights[draws, units]) -> value[draws]`, the

@@ -41,7 +41,7 @@ def test_an_analysis_holds_values_breakdowns_notes_and_a_signature():
         "units taken as independent",
     )
     assert found.signature == (
-        "basanite:1.2.3|task:toy|beta:40|draws:1000|forms:x,y|interval:percentile|level:0.95|seed:0|strict:yes"
+        "basanite:1.2.3|task:toy|beta:40|draws:1000|forms:x,y|interval:metric|level:0.95|seed:0|strict:yes"
     )
 
 
@@ -56,7 +56,7 @@ def test_a_setting_cannot_pass_for_two():
 
 
 def test_an_unknown_method_is_refused_by_name():
-    with pytest.raises(SettingError, match="No interval is called 'normal': use percentile or bca"):
+    with pytest.raises(SettingError, match="No interval is called 'normal': use metric or percentile or bca"):
         analyse(scores({"mean": means([1.0])}), Design(interval="normal"), version="1")
 
 

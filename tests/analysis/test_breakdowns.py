@@ -48,7 +48,7 @@ def test_a_level_of_items_is_drawn_with_the_weights_of_whole_units():
     one = by_genre()
     part = LevelRows(np.arange(5, 40), np.column_stack([np.sqrt(np.arange(35.0)), np.ones(35)]))
     one = means(one.rows[:, 0], levels={"genre": {"web": part}})
-    found = breakdowns(scores({"mean": one}), Design(draws=200, seed=9))["genre"]["web"]["mean"]
+    found = breakdowns(scores({"mean": one}), Design(draws=200, seed=9, interval="percentile"))["genre"]["web"]["mean"]
     drawn = weights(40, draws=200, seed=9)[:, 5:]
     by_hand = np.quantile((drawn @ part.rows[:, 0]) / drawn.sum(axis=1), [0.025, 0.975])
     assert (found.low, found.high) == pytest.approx(tuple(by_hand))

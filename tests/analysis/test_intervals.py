@@ -1,5 +1,7 @@
 """Intervals: against scipy and by hand, and all the cases in which there is none."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.stats
@@ -7,13 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.analysis.samples import F1, HIGHEST, MEAN, RATIO, SHARE, counts, means, metric, names, scores, table
 
+from basanite.analysis.interval_methods import exact_bounds
 from basanite.analysis.intervals import (
     OPTIMISTIC,
     OUTSIDE,
     TOO_FEW,
     UNDEFINED,
     UNDEFINED_DRAWS,
-    exact_bounds,
     interval,
     jackknife,
     values,
@@ -23,6 +25,7 @@ from basanite.analysis.results import Design
 from basanite.kernel import UnitRows
 
 BCA = Design(draws=6000, interval="bca")
+PERCENTILE = Design(interval="percentile")
 numbers = st.floats(-1000, 1000).map(lambda number: round(number, 3))
 
 
@@ -32,7 +35,7 @@ def skewed(units=60, seed=1):
 
 def test_a_percentile_interval_is_that_of_scipy():
     values = skewed(200)
-    ours = interval(MEAN, means(values), Design(draws=20_000))
+    ours = interval(MEAN, means(values), replace(PERCENTILE, draws=20_000))
     theirs = scipy.stats.bootstrap((values,), np.mean, n_resamples=20_000, method="percentile", rng=1)
     assert (ours.low, ours.high) == pytest.approx(theirs.confidence_interval, rel=0.01)
 
@@ -41,7 +44,7 @@ def test_a_bca_interval_is_that_of_scipy():
     values = skewed(40)
     ours = interval(MEAN, means(values), Design(draws=20_000, interval="bca"))
     theirs = scipy.stats.bootstrap((values,), np.mean, n_resamples=20_000, method="BCa", rng=1)
-    plain = interval(MEAN, means(values), Design(draws=20_000))
+    plain = interval(MEAN, means(values), replace(PERCENTILE, draws=20_000))
     assert (ours.low, ours.high) == pytest.approx(theirs.confidence_interval, rel=0.015)
     assert ours.high > 1.01 * plain.high
 
@@ -49,7 +52,7 @@ def test_a_bca_interval_is_that_of_scipy():
 def test_an_interval_is_two_quantiles_of_values_recomputed_draw_by_draw():
     one = counts(np.random.default_rng(2), 30)
     drawn = [F1.of(np.repeat(one.rows, row.astype(int), axis=0)) for row in weights(30, draws=300, seed=4)]
-    found = interval(F1, one, Design(draws=300, seed=4))
+    found = interval(F1, one, replace(PERCENTILE, draws=300, seed=4))
     assert (found.low, found.high) == pytest.approx(tuple(np.quantile(drawn, [0.025, 0.975])))
     assert found.value == pytest.approx(F1.of(one.rows))
 
@@ -114,7 +117,7 @@ def test_undefined_draws_are_counted_and_too_many_leave_no_interval():
 @pytest.mark.req("S-13")
 def test_bca_with_too_few_draws_falls_back_and_says_so():
     found = interval(MEAN, means(skewed()), Design(draws=4999, interval="bca"))
-    plain = interval(MEAN, means(skewed()), Design(draws=4999))
+    plain = interval(MEAN, means(skewed()), replace(PERCENTILE, draws=4999))
     assert (found.low, found.high) == (plain.low, plain.high)
     assert found.flags == ("percentile interval instead of BCa: BCa needs 5,000 draws",)
     assert interval(MEAN, means(skewed()), Design(draws=5000, interval="bca")).flags == ()
@@ -143,7 +146,7 @@ def test_bca_falls_back_when_the_jackknife_is_constant():
 
 def test_no_end_is_moved_to_an_estimate_that_lies_outside():
     rows = np.random.default_rng(4).normal(size=(60, 1500))
-    found = interval(HIGHEST, table(rows, tuple(map(str, range(1500)))), Design())
+    found = interval(HIGHEST, table(rows, tuple(map(str, range(1500)))), PERCENTILE)
     assert (found.low, found.high, found.flags) == (None, None, (OUTSIDE,))
 
 

@@ -136,9 +136,11 @@ def test_a_difference_clear_alone_but_not_in_its_family_is_not_shown():
 def test_the_interval_of_a_difference_uses_the_shared_weights():
     first, second = two_counts(40)
     drawn = weights(40, draws=DESIGN.draws, seed=0)
+    design = replace(DESIGN, interval="percentile")
     gaps = F1.value(drawn @ first.rows) - F1.value(drawn @ second.rows)
-    found = difference(F1, first, second, design=DESIGN)
+    found = difference(F1, first, second, design=design)
     assert (found.low, found.high) == pytest.approx(tuple(np.quantile(gaps, [0.025, 0.975])))
+    assert found.method == "percentile"
 
 
 def test_units_are_matched_by_name():

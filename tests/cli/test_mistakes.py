@@ -39,7 +39,7 @@ MISUSE = {
     "a beta that is no number": ((*SCORE, "--set", "beta=nan"), "beta='nan' cannot be used"),
     "an infinite beta": ((*SCORE, "--set", "beta=inf"), "beta='inf' cannot be used"),
     "a level above 1": ((*SCORE, "--set", "level=2"), "level"),
-    "an unknown interval": ((*SCORE, "--set", "interval=magic"), "none of percentile, bca"),
+    "an unknown interval": ((*SCORE, "--set", "interval=magic"), "none of metric, percentile, bca"),
     "a broken pattern": ((*SCORE, "--set", "document_pattern=("), "not a regular expression"),
     "an unknown kind of report": ((*SCORE, "--report", "a.docx"), "No output writes .docx"),
     "a report in no folder": ((*SCORE, "--report", "no/a.html"), "Make it first: mkdir -p no"),

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from tests.metrics.labelled_features import clouds, cosines, distances
 
-from basanite.analysis.intervals import span, tails_of
+from basanite.analysis.interval_methods import tails_of
+from basanite.analysis.intervals import span
 from basanite.analysis.resampling import weight_blocks, weights
 from basanite.metrics.representation import clustering
 from basanite.metrics.representation import draws as linear

@@ -40,7 +40,7 @@ GOLDEN = """\
   "settings": {
     "beta": 40.0,
     "draws": 1000,
-    "interval": "percentile",
+    "interval": "metric",
     "level": 0.95,
     "seed": 0
   },

@@ -113,7 +113,7 @@ def test_draws_in_which_a_class_has_no_positive_are_counted_beside_it(tmp_path):
 
 
 def test_the_draws_of_the_table_are_those_of_the_intervals():
-    found = score("labels")
+    found = score("labels", interval="percentile")
     table = found.scores.tables["map11"]
     frame = frame_of(table)
     drawn = weights(frame.size, draws=50, seed=0, kind=frame.kind)[:, frame.place]

@@ -16,16 +16,8 @@ from itertools import combinations
 
 import numpy as np
 
-from basanite.analysis.intervals import (
-    MOST_UNDEFINED,
-    NARROW,
-    UNDEFINED_DRAWS,
-    Floats,
-    Span,
-    span,
-    tails_of,
-    too_few,
-)
+from basanite.analysis.interval_methods import NARROW, Floats, tails_of
+from basanite.analysis.intervals import MOST_UNDEFINED, UNDEFINED_DRAWS, Span, span, too_few
 from basanite.analysis.paired import Entry, IncomparableError, enter
 from basanite.analysis.resampling import Job
 from basanite.analysis.results import Design

@@ -11,11 +11,11 @@ from collections.abc import Iterable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import partial
-from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
 
+from basanite.analysis.interval_methods import METHODS, NARROW, NO_WIDTH, Floats, Sample, exact_bounds, percentile
 from basanite.analysis.resampling import (
     BLOCK,
     Frame,
@@ -38,19 +38,17 @@ from basanite.kernel import Metric, Rows, Scores, UnitRows, settled
 FEWEST_UNITS = 15
 FEWEST_CARRIERS = 5
 MOST_UNDEFINED = 0.05
-FEWEST_BCA_DRAWS = 5_000
-NARROW = 1e-10
-"""Published values have 10 significant digits; an interval narrower than that has no width."""
+MOST_LEFT_OUT = 1_000
+"""So many groups of units are left out in turn where there are more units: it costs no more than the draws."""
 
 TOO_FEW = "too few for an interval"
 UNDEFINED = "undefined"
 UNDEFINED_DRAWS = "no interval: more than 5 % of the draws are undefined"
-NO_WIDTH = "no interval: every draw gives the same value"
 OUTSIDE = "no interval: the estimate lies outside it"
 OPTIMISTIC = "optimistic: chosen with the truth in hand"
 PERCENTILE_INSTEAD = "percentile interval instead of BCa: "
-
-Floats = NDArray[np.float64]
+OWN = "metric"
+"""The setting `interval` that leaves the method to each metric (S-25)."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +59,8 @@ class Span:
     high: float | None
     flags: tuple[str, ...] = ()
     undefined: int = 0
+    method: str = ""
+    """The name of the method where there is an interval."""
 
 
 def values(scores: Scores, design: Design) -> dict[str, Value]:
@@ -105,16 +105,16 @@ def assess(frame: Frame, jobs: Sequence[Job], design: Design) -> list[dict[str, 
 
 def too_few(metric: Metric, job: Job) -> bool:
     """Whether there are too few drawn units, or too few that carry the value, for an interval (S-13)."""
-    few = job.portion.drawn < FEWEST_UNITS
+    few = job.portion.drawn < max(FEWEST_UNITS, metric.fewest)
     return few or carriers(metric, job.portion.rows, job.columns) < FEWEST_CARRIERS
 
 
 def too_few_flag(metric: Metric, job: Job) -> str:
-    """That there are too few for an interval, and of what, where these are clusters and not units (S-28)."""
-    portion = job.portion
+    """That there are too few for an interval, of which clusters (S-28), and how many the metric needs (S-25)."""
+    portion, needed = job.portion, f" (this metric needs {metric.fewest})" if metric.fewest else ""
     if not portion.cluster or carriers(metric, portion.rows, job.columns) < min(FEWEST_CARRIERS, portion.drawn):
-        return TOO_FEW
-    return f"{TOO_FEW}: {counted(portion.cluster, portion.drawn)}"
+        return TOO_FEW + needed
+    return f"{TOO_FEW}: {counted(portion.cluster, portion.drawn)}{needed}"
 
 
 def carriers(metric: Metric, rows: Rows, columns: Sequence[str]) -> int:
@@ -128,7 +128,7 @@ def span(estimate: float, draws: Floats, tails: tuple[float, float]) -> Span:
     """The interval between two tails of the defined draws; none where it would exclude its own estimate (S-24).
 
     >>> span(2.0, np.arange(5.0), (0.25, 0.75))
-    Span(low=1.0, high=3.0, flags=(), undefined=0)
+    Span(low=1.0, high=3.0, flags=(), undefined=0, method='')
     >>> span(4.0, np.arange(5.0), (0.25, 0.75)).flags
     ('no interval: the estimate lies outside it',)
     """
@@ -137,6 +137,36 @@ def span(estimate: float, draws: Floats, tails: tuple[float, float]) -> Span:
     if undefined > MOST_UNDEFINED * draws.size:
         return Span(None, None, (UNDEFINED_DRAWS,), undefined)
     low, high = (float(bound) for bound in np.quantile(defined, tails))
+    return _checked(estimate, (low, high), undefined)
+
+
+def method_span(method: str, sample: Sample) -> Span:
+    """The interval by a method, inside the possible values; BCa gives way to the percentile one, saying so (S-13)."""
+    undefined = sample.draws.size - sample.defined.size
+    if undefined > MOST_UNDEFINED * sample.draws.size:
+        return Span(None, None, (UNDEFINED_DRAWS,), undefined)
+    flags: tuple[str, ...] = ()
+    ends = METHODS[method](sample)
+    if isinstance(ends, str) and method == "bca":
+        flags, method, ends = (PERCENTILE_INSTEAD + ends,), "percentile", percentile(sample)
+    if isinstance(ends, str):
+        return Span(None, None, (ends,), undefined)
+    low, high = (min(max(end, sample.possible[0]), sample.possible[1]) for end in ends)
+    found = _checked(sample.estimate, (low, high), undefined)
+    return found if found.low is None else replace(found, flags=flags + found.flags, method=method)
+
+
+def method_of(metric: Metric, design: Design) -> str:
+    """The method of the metric's own definition, unless the design names one for all (S-25)."""
+    method = metric.interval if design.interval == OWN else design.interval
+    if method not in METHODS:
+        raise SettingError(f"{metric.name} asks for intervals by {method!r}: use one of {', '.join(METHODS)}.")
+    return method
+
+
+def _checked(estimate: float, ends: tuple[float, float], undefined: int) -> Span:
+    """The interval between two ends; none where it would have no width, or exclude its own estimate (S-24)."""
+    low, high = ends
     slack = NARROW * max(abs(low), abs(high), abs(estimate))
     if max(low - estimate, estimate - high) > slack:
         return Span(None, None, (OUTSIDE,), undefined)
@@ -145,15 +175,15 @@ def span(estimate: float, draws: Floats, tails: tuple[float, float]) -> Span:
     return Span(min(low, estimate), max(high, estimate), (), undefined)  # sums in another order differ by rounding
 
 
-def _without(metric: Metric, portion: Portion, things: NDArray[np.int64]) -> Floats:
-    """The value without each of some things."""
-    kept = [(portion.members != thing)[None].astype(float) for thing in things]
-    return np.concatenate([drawn_values(metric, portion.rows, weights) for weights in kept])
-
-
-def tails_of(level: float) -> tuple[float, float]:
-    """The two tails of a central interval."""
-    return (1 - level) / 2, (1 + level) / 2
+def left_out(metric: Metric, portion: Portion, executor: Executor | None = None) -> Floats:
+    """The value without each drawn thing, or without each of `MOST_LEFT_OUT` groups where there are more."""
+    if metric.compute is None and len(portion.rows) > MOST_LEFT_OUT:  # a large table is not copied
+        sums = np.stack([portion.rows[at::MOST_LEFT_OUT].sum(axis=0) for at in range(MOST_LEFT_OUT)])
+        portion = Portion(np.arange(MOST_LEFT_OUT), sums, portion.units)
+    elif metric.compute is not None:
+        things, place = np.unique(portion.members, return_inverse=True)
+        portion = replace(portion, members=place % MOST_LEFT_OUT if len(things) > MOST_LEFT_OUT else place)
+    return jackknife(metric, portion, executor)
 
 
 def jackknife(metric: Metric, portion: Portion, executor: Executor | None = None) -> Floats:
@@ -177,39 +207,14 @@ def jackknife(metric: Metric, portion: Portion, executor: Executor | None = None
     return np.concatenate(parts)
 
 
-def bca_tails(estimate: float, draws: Floats, left_out: Floats, level: float) -> tuple[float, float] | str:
-    """The tails that correct for bias and skewness (Efron 1987), or the reason why there are none (S-13)."""
-    slack = NARROW * abs(estimate)
-    below, above = np.mean(draws < estimate - slack), np.mean(draws > estimate + slack)
-    if draws.size < FEWEST_BCA_DRAWS:
-        return f"BCa needs {FEWEST_BCA_DRAWS:,} draws"
-    if not below or not above:
-        return "all draws lie on one side of the estimate"
-    acceleration = _acceleration(left_out)
-    if acceleration is None:
-        return "the jackknife is constant or undefined"
-    bias = NormalDist().inv_cdf(float(below + (1 - below - above) / 2))
-    return _shifted_tails(bias, acceleration, level)
-
-
-def exact_bounds(share: float, trials: int, level: float) -> tuple[float, float]:
-    """The exact binomial interval of Clopper and Pearson (1934) for a share of a number of trials.
-
-    >>> [round(bound, 4) for bound in exact_bounds(0.0, 20, 0.95)]
-    [0.0, 0.1684]
-    """
-    from scipy.special import betaincinv  # here, because few runs need it and it is slow to load
-
-    hits, (low, high) = share * trials, tails_of(level)
-    return (
-        float(betaincinv(hits, trials - hits + 1, low)) if hits > 0 else 0.0,
-        float(betaincinv(hits + 1, trials - hits, high)) if hits < trials else 1.0,
-    )
+def _without(metric: Metric, portion: Portion, things: NDArray[np.int64]) -> Floats:
+    """The value without each of some things."""
+    return drawn_values(metric, portion.rows, (portion.members != things[:, None]).astype(np.float64))
 
 
 def check_design(design: Design) -> Design:
     """The same design, if we know its interval method and adjustment."""
-    for name, known in (("interval", ("percentile", "bca")), ("adjustment", ("holm", "romano-wolf"))):
+    for name, known in (("interval", (OWN, "percentile", "bca")), ("adjustment", ("holm", "romano-wolf"))):
         if getattr(design, name) not in known:
             raise SettingError(f"No {name} is called {getattr(design, name)!r}: use {' or '.join(known)}.")
     if not (0 < design.level < 1 and 0 < design.alpha < 1 and design.draws > 0):
@@ -228,25 +233,17 @@ def _assessed(job: Job, enough: Iterable[bool], draws: Rows | None, design: Desi
         elif ok and draws is not None:
             bounds = _bounds(metric, job, value, draws[number], design)
         low, high = settled(bounds.low, metric.ends), settled(bounds.high, metric.ends)
-        settled_value = settled(value, metric.ends)
-        found[metric.name] = Value(settled_value, low, high, portion.units, bounds.undefined, bounds.flags)
+        rest = portion.units, bounds.undefined, bounds.flags
+        found[metric.name] = Value(settled(value, metric.ends), low, high, *rest, method=bounds.method)
     return found
 
 
 def _bounds(metric: Metric, job: Job, value: float, draws: Floats, design: Design) -> Span:
-    """The interval by the design's method; the exact binomial one where a share would have no width (S-13)."""
-    flags: tuple[str, ...] = ()
-    tails: tuple[float, float] | str = tails_of(design.level)
-    if design.interval == "bca":
-        tails = bca_tails(
-            value, draws[np.isfinite(draws)], jackknife(metric, job.portion, design.executor), design.level
-        )
-    if isinstance(tails, str):
-        flags, tails = (PERCENTILE_INSTEAD + tails,), tails_of(design.level)
-    found = span(value, draws, tails)
-    if found.flags == (NO_WIDTH,):
-        return _exact_span(metric, job, value, design.level, found)
-    return replace(found, flags=flags + found.flags)
+    """The interval by the metric's method; the exact binomial one where a share would have no width (S-13)."""
+    leave_out = partial(left_out, metric, job.portion, design.executor)
+    sample = Sample(value, draws, job.portion.drawn, design.level, leave_out, metric.ends)
+    found = method_span(method_of(metric, design), sample)
+    return _exact_span(metric, job, value, design.level, found) if found.flags == (NO_WIDTH,) else found
 
 
 def _exact_span(metric: Metric, job: Job, estimate: float, level: float, narrow: Span) -> Span:
@@ -255,25 +252,8 @@ def _exact_span(metric: Metric, job: Job, estimate: float, level: float, narrow:
         return narrow
     trials = carriers(metric, job.portion.rows, job.columns)
     low, high = exact_bounds(min(max(estimate, 0.0), 1.0), trials, level)
-    return replace(narrow, low=low, high=high, flags=(f"exact binomial bound over {trials} units",))
-
-
-def _acceleration(left_out: Floats) -> float | None:
-    """The skewness of the jackknife over 6; None where it has none."""
-    pulls = left_out.mean() - left_out
-    spread = float(np.sum(pulls**2))
-    if not np.isfinite(spread) or spread <= float(NARROW * np.abs(left_out).max()) ** 2:
-        return None
-    return float(np.sum(pulls**3) / (6 * spread**1.5))
-
-
-def _shifted_tails(bias: float, acceleration: float, level: float) -> tuple[float, float] | str:
-    normal = NormalDist()
-    moved = [bias + normal.inv_cdf(tail) for tail in tails_of(level)]
-    if any(acceleration * step >= 1 for step in moved):
-        return "the correction has no solution"
-    low, high = (normal.cdf(bias + step / (1 - acceleration * step)) for step in moved)
-    return low, high
+    flags = (f"exact binomial bound over {trials} units",)
+    return replace(narrow, low=low, high=high, flags=flags, method="exact")
 
 
 def _labelled(scores: Scores, metric: Metric, value: Value) -> Value:

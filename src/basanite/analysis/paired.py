@@ -16,7 +16,8 @@ from functools import cached_property, partial
 import numpy as np
 
 from basanite.analysis import recomputed
-from basanite.analysis.intervals import NARROW, Floats, Span, span, tails_of, too_few, too_few_flag
+from basanite.analysis.interval_methods import NARROW, OF_SHARES, Floats, Sample
+from basanite.analysis.intervals import Span, left_out, method_of, method_span, too_few, too_few_flag
 from basanite.analysis.reasons import Reason
 from basanite.analysis.resampling import (
     BLOCK,
@@ -60,6 +61,12 @@ class Entry:
     portion: Portion
     draws: Floats
     value: float
+    executor: Executor | None = field(default=None, compare=False, repr=False)
+
+    @cached_property
+    def left_out(self) -> Floats:
+        """The value without each drawn unit, once for all pairs that need it."""
+        return left_out(self.metric, self.portion, self.executor)
 
 
 @dataclass(frozen=True)
@@ -231,7 +238,7 @@ def _entered(group: Sequence[tuple[str, UnitRows, Frame, Job]], design: Design) 
     for (system, table, frame, job), outcomes in zip(group, draws, strict=True):
         for metric, outcome in zip(job.metrics, outcomes, strict=True):
             value = estimate(metric, job.portion)
-            yield Entry(system, metric, table, frame, job.portion, outcome, value)
+            yield Entry(system, metric, table, frame, job.portion, outcome, value, design.executor)
 
 
 def _certain(one: Contest, draws: int) -> float | None:
@@ -346,17 +353,32 @@ def _difference(one: Contest, p: float, draws: int, design: Design) -> Differenc
         dominant_share=share,
         swapped=(len(one.moving), len(one.pulls), things),
         smallest_p=smallest_p(one, draws),
+        method=bounds.method,
     )
 
 
 def _bounds(one: Contest, design: Design) -> Span:
-    """The percentile interval of the difference, under the same rules as that of a value (S-13)."""
-    for entry in (one.first, one.second):
+    """The interval of the difference by the metric's method, under the same rules as that of a value (S-13, S-25).
+
+    A difference is no share, so methods for shares give way to the studentized one.
+    """
+    first, second = one.first, one.second
+    for entry in (first, second):
         job = Job(entry.portion, (entry.metric,), entry.table.columns)
         if too_few(entry.metric, job):
             return Span(None, None, (too_few_flag(entry.metric, job),))
     with np.errstate(invalid="ignore"):
-        return span(one.observed, one.first.draws - one.second.draws, tails_of(design.level))
+        draws = first.draws - second.draws
+    method = method_of(first.metric, design)
+    sample = Sample(
+        one.observed,
+        draws,
+        first.portion.drawn,
+        design.level,
+        lambda: np.subtract(first.left_out, second.left_out),
+        first.metric.difference_ends,
+    )
+    return method_span("studentized" if method in OF_SHARES else method, sample)
 
 
 def _unit_pulls(one: Contest) -> tuple[Sequence[str], Floats]:

@@ -12,7 +12,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from basanite.analysis.intervals import Floats, jackknife
+from basanite.analysis.interval_methods import Floats
+from basanite.analysis.intervals import jackknife
 from basanite.analysis.paired import Entry
 from basanite.analysis.resampling import drawn_values, weight_blocks
 from basanite.analysis.results import Design, Difference, Ranking

@@ -45,6 +45,8 @@ class Value:
     parts: Mapping[str, float] = field(default_factory=dict)
     signature: str = ""
     """How exactly it was computed: variant, tokeniser, smoothing, case, references (T-10)."""
+    method: str = ""
+    """How its interval was made, where it has one (S-25)."""
 
     def __post_init__(self) -> None:
         """Write rounding noise as 0, in the value and in both ends of its interval."""
@@ -61,7 +63,8 @@ class Design:
     draws: int = 1000
     seed: int = 0
     level: float = 0.95
-    interval: str = "percentile"
+    interval: str = "metric"
+    """`metric` leaves the method to the definition of each metric (S-25)."""
     test_draws: int = 10_000
     alpha: float = 0.05
     adjustment: str = "holm"
@@ -117,6 +120,8 @@ class Difference:
     """The smallest difference that these units show in 80 % of cases, after adjustment (S-30)."""
     units_needed: int | None = None
     """How many units would show a difference as large as the observed one in 80 % of cases (S-30)."""
+    method: str = ""
+    """How its interval was made, where it has one (S-25)."""
 
     def __post_init__(self) -> None:
         """Write rounding noise as 0, in the difference and in both ends of its interval."""

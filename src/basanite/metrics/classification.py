@@ -158,6 +158,7 @@ def _mean(name: str, value: Value, words: str, kind: str, citation: str, *parame
         range=SHARE,
         parameters=("undefined", *parameters),
         unit="item",
+        interval="wilson",
     )
 
 
@@ -174,6 +175,7 @@ def _of_class(name: str, value: Value, words: str, *parameters: str) -> Metric:
         parameters=("undefined", *parameters),
         unit="item",
         overall=False,
+        interval="wilson",
     )
 
 
@@ -200,6 +202,7 @@ ACCURACY = Metric(
     unit="item",
     linear=True,
     proportion=True,
+    interval="wilson",
 )
 PRECISION = _of_class("precision", precision_of, "Share of answers that are right")
 RECALL = _of_class("recall", recall_of, "Share of items that were found")

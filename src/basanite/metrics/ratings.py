@@ -79,6 +79,7 @@ RMSE = Metric(
     best="low",
     unit="item",
     overall=False,
+    fewest=50,
 )
 METRICS = (MRMSE, RMSE)
 

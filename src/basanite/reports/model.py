@@ -9,7 +9,7 @@ from typing import Any
 from basanite.figures import Figure, Table
 from basanite.kernel import Direction
 
-LONG_COLUMNS = ("system", "metric", "factor", "level", "value", "low", "high", "units", "undefined", "flags")
+LONG_COLUMNS = ("system", "metric", "factor", "level", "value", "low", "high", "units", "undefined", "flags", "method")
 Facts = tuple[tuple[str, str], ...]
 
 
@@ -68,8 +68,8 @@ def filled(*sections: Section) -> tuple[Section, ...]:
 
 
 def tidy(table: Table) -> Table:
-    """The table without columns that say nothing: no remarks at all, nothing undefined, nothing that is relevant."""
-    silent = {"Remarks": "", "Undefined": 0, "Relevant": None}
+    """The table without columns that say nothing: no remarks, no method, nothing undefined or relevant."""
+    silent = {"Remarks": "", "Undefined": 0, "Relevant": None, "Method": ""}
     kept = [
         at
         for at, column in enumerate(table.columns)

@@ -216,7 +216,7 @@ def _records(found: Gathered) -> Iterator[tuple[Cell, ...]]:
     for page in found.boards:
         for row in page.board.rows:
             if row.value is not None:
-                yield row.name, page.board.metric, "board", page.title, row.value, row.low, row.high, None, None, ""
+                yield row.name, page.board.metric, "board", page.title, row.value, row.low, row.high, None, None, "", ""
 
 
 def _facts(found: Gathered) -> Facts:

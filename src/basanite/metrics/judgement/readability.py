@@ -117,6 +117,7 @@ SCORE_DIFFERENCE = Metric(
     unit="passage",
     linear=True,
     carrier="has_novice",
+    interval="expanded",
 )
 PROPORTIONAL_TARGET = replace(
     SCORE_DIFFERENCE,

@@ -143,6 +143,7 @@ MAP11 = Metric(
     compute=partial(mean_of_classes, value=_interpolated),
     unit="instance",
     by_item=False,
+    interval="wilson",
 )
 MAP = replace(
     MAP11,

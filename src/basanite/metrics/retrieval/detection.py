@@ -158,6 +158,8 @@ PFA = replace(
     best="low",
     parameters=(),
     carrier=None,
+    proportion=True,
+    interval="exact",
 )
 
 

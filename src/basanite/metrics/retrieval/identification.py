@@ -68,6 +68,7 @@ def _metric(
         columns=COLUMNS,
         unit="document",
         overall=False,
+        interval="expanded",
     )
 
 

@@ -200,6 +200,7 @@ THETA_BEST = replace(
     summary="The threshold at which the primary form is highest in hindsight",
     reduce=_grid_theta,
     range=NOT_NEGATIVE,
+    interval="percentile",
     best="none",
     optimistic=False,
 )
@@ -230,6 +231,7 @@ AUC = Metric(
     unit="query",
     linear=True,
     carrier="defined",
+    fewest=50,
     by_item=False,
 )
 AUC_POOLED = Metric(
@@ -243,6 +245,7 @@ AUC_POOLED = Metric(
     parameters=("grid", "shift"),
     unit="query",
     carrier="has_both",
+    fewest=50,
     by_factor=False,
 )
 

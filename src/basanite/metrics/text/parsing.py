@@ -227,6 +227,7 @@ EXACT_MATCH = replace(
     reduce=partial(_share, top=EXACT, bottom=SENTENCES),
     linear=True,
     proportion=True,
+    interval="wilson",
     carrier="sentences",
 )
 CROSSING_BRACKETS = replace(

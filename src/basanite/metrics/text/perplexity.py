@@ -53,6 +53,7 @@ PERPLEXITY = Metric(
     best="low",
     columns=COLUMNS,
     unit="sentence",
+    interval="expanded",
 )
 
 

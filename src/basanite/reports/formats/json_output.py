@@ -150,8 +150,8 @@ def _value(value: Value) -> dict[str, Any]:
         "flags": list(value.flags),
         "parts": dict(value.parts),
     }
-    signed = {"signature": value.signature} if value.signature else {}
-    return {**entry, **signed, **_said(value)}
+    named = {"method": value.method, "signature": value.signature}
+    return {**entry, **{key: name for key, name in named.items() if name}, **_said(value)}
 
 
 def _said(value: Value) -> dict[str, Any]:
@@ -186,6 +186,8 @@ def difference_object(difference: Difference) -> dict[str, Any]:
         "reasons": [reason.as_dict() for reason in difference.reasons],
         "moved": [list(unit) for unit in difference.moved],
     }
+    if difference.method:
+        entry["method"] = difference.method
     infinite = math.isinf(difference.difference)
     return {**entry, "infinite": _sign(difference.difference)} if infinite else entry
 

@@ -225,7 +225,7 @@ def _gains_note(advice: Advice) -> str:
 
 def _design(advice: Advice) -> dict[str, Any]:
     design = advice.design
-    return {"draws": design.draws, "seed": design.seed, "level": design.level, "interval": "percentile"}
+    return {"draws": design.draws, "seed": design.seed, "level": design.level, "interval": design.interval}
 
 
 def _facts(advice: Advice) -> Facts:

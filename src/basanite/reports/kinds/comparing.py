@@ -29,7 +29,7 @@ from basanite.reports.model import LONG_COLUMNS, Facts, Headline, Report, Sectio
 from basanite.reports.wording import listed, many, number, plural, with_interval
 
 NO_CLEAN_CUT = "no clean cut inside"
-DIFFERENCE_COLUMNS = ("First", "Second", "Difference", "Low", "High", "p", "Adjusted p", "Verdict", "Remarks")
+DIFFERENCE_COLUMNS = ("First", "Second", "Difference", "Low", "High", "Method", "p", "Adjusted p", "Verdict", "Remarks")
 COMPARISON_COLUMNS = (*LONG_COLUMNS, "against", "p", "p_adjusted", "verdict")
 PAIRS_IN_WORDS = 6
 OPEN = ("no difference shown", "undecided")
@@ -67,7 +67,7 @@ def verdict_in_words(difference: Difference) -> str:
 def differences_table(comparison: Comparison, metric: str) -> Table:
     """Every pair on one metric: difference (first minus second), interval, p values and verdict."""
     rows = tuple(
-        (d.first, d.second, d.difference, d.low, d.high, d.p, d.p_adjusted, verdict_in_words(d), d.note)
+        (d.first, d.second, d.difference, d.low, d.high, d.method, d.p, d.p_adjusted, verdict_in_words(d), d.note)
         for d in _on(comparison, metric)
     )
     note = "A verdict rests on the adjusted p and the interval of the difference; what leaves it open is a remark."
@@ -344,5 +344,5 @@ def _records(comparison: Comparison) -> Iterator[tuple[Cell, ...]]:
     for analysis in comparison.analyses.values():
         yield from ((*record, "", None, None, "") for record in records(analysis))
     for d in comparison.differences:
-        cells = (d.first, d.metric, "", "", d.difference, d.low, d.high, None, None, d.note)
+        cells = (d.first, d.metric, "", "", d.difference, d.low, d.high, None, None, d.note, d.method)
         yield (*cells, d.second, d.p, d.p_adjusted, d.verdict)

@@ -29,7 +29,7 @@ from basanite.reports.formats.json_output import (
     plain,
     values_object,
 )
-from basanite.reports.kinds.scoring import VALUE_COLUMNS, notes_section, remarks, value_cells
+from basanite.reports.kinds.scoring import VALUE_COLUMNS, long_cells, notes_section, remarks, value_cells
 from basanite.reports.model import LONG_COLUMNS, Facts, Headline, Report, Section, facts_table, filled, tidy
 from basanite.reports.wording import listed, number, with_interval
 
@@ -139,6 +139,7 @@ def _value(data: Mapping[str, Any]) -> Value:
         flags=tuple(map(_text, data["flags"])),
         parts={_text(name): _bound(part, infinite.get(name), math.nan) for name, part in data["parts"].items()},
         signature=_text(data.get("signature", "")),
+        method=_text(data.get("method", "")),
     )
 
 
@@ -303,7 +304,7 @@ def _facts(results: Sequence[Result]) -> Facts:
 
 def _records(results: Sequence[Result], names: Sequence[str]) -> Iterator[tuple[Cell, ...]]:
     for result in results:
-        yield from ((result.system, name, "", "", *value_cells(result.values[name], None)) for name in names)
+        yield from ((result.system, name, "", "", *long_cells(result.values[name], None)) for name in names)
 
 
 def _headlines(results: Sequence[Result]) -> Iterator[Headline]:

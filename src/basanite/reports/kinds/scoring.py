@@ -15,8 +15,8 @@ from basanite.reports.model import LONG_COLUMNS, Facts, Headline, Report, Sectio
 from basanite.reports.wording import many, number, percent, plural, with_interval
 
 FEW_UNITS = 15  # below this no interval is stood behind (S-13), so a bar is greyed
-VALUE_COLUMNS = ("Value", "Low", "High", "Units", "Undefined", "Remarks")
-LEVEL_COLUMNS = ("Value", "Low", "High", "Units", "Relevant", "Undefined", "Remarks")
+VALUE_COLUMNS = ("Value", "Low", "High", "Method", "Units", "Undefined", "Remarks")
+LEVEL_COLUMNS = ("Value", "Low", "High", "Method", "Units", "Relevant", "Undefined", "Remarks")
 DIRECTIONS = {"high": "higher", "low": "lower", "none": "–"}
 
 
@@ -103,7 +103,14 @@ def _values(analysis: Analysis) -> tuple[Table, ...]:
 def value_cells(value: Value, metric: Metric | None) -> tuple[Cell, ...]:
     """A value as the cells of `VALUE_COLUMNS`; undefined is None, never 0."""
     shown = None if math.isnan(value.value) else value.value
-    return (shown, value.low, value.high, value.units, value.undefined, "; ".join(remarks(value, metric)))
+    said = "; ".join(remarks(value, metric))
+    return (shown, value.low, value.high, value.method, value.units, value.undefined, said)
+
+
+def long_cells(value: Value, metric: Metric | None) -> tuple[Cell, ...]:
+    """The same in the order of `LONG_COLUMNS`, whose last came last."""
+    shown, low, high, method, *rest = value_cells(value, metric)
+    return (shown, low, high, *rest, method)
 
 
 def level_cells(value: Value, metric: Metric | None) -> tuple[Cell, ...]:
@@ -115,9 +122,8 @@ def level_cells(value: Value, metric: Metric | None) -> tuple[Cell, ...]:
 
 def interval_note(design: Design) -> str:
     """How the intervals were made, in one sentence."""
-    kind = {"bca": "BCa"}.get(design.interval, design.interval)
     return (
-        f"Low and high: {percent(design.level)} {kind} interval from {plural('draw', design.draws)}, seed "
+        f"Low and high: {percent(design.level)} interval by the method beside it, {plural('draw', design.draws)}, seed "
         f"{design.seed}. “–”: undefined, or no interval can be stood behind; the remarks say why."
     )
 
@@ -192,8 +198,7 @@ def records(analysis: Analysis) -> Iterator[tuple[Cell, ...]]:
 
 def _records(analysis: Analysis, values: Mapping[str, Value], factor: str, level: str) -> Iterator[tuple[Cell, ...]]:
     for name, value in values.items():
-        *cells, said = value_cells(value, metric_of(analysis, name))
-        yield (analysis.scores.system, name, factor, level, *cells, said)
+        yield (analysis.scores.system, name, factor, level, *long_cells(value, metric_of(analysis, name)))
 
 
 def _primary_first(values: Mapping[str, Value], primary: str) -> list[str]:
@@ -284,14 +289,21 @@ def _other_metrics(analysis: Analysis, factor: str, drawn: Sequence[str]) -> Ite
         yield tidy(Table(f"Other metrics by {factor}", (factor, "Metric", *VALUE_COLUMNS), rows, detail=True))
 
 
+def _methods(analysis: Analysis) -> str:
+    """Which methods the intervals were made by, and by whom each was chosen."""
+    if analysis.design.interval != "metric":
+        return f"all by the method {analysis.design.interval}, as was asked for"
+    return "each metric by the method of its own definition, fixed before any data"
+
+
 def _method(analysis: Analysis) -> Text:
     design, unit = analysis.design, unit_of(analysis, analysis.scores.primary)
     return Text(
         "Method",
         (
-            f"Intervals come from resampling {many(unit)}: {plural('draw', design.draws)} with seed {design.seed}, one "
-            f"set of weights shared by all metrics, {design.interval} method, level {percent(design.level)}. What is "
-            f"not resampled is held fixed.",
+            f"Intervals come from resampling {many(unit)}, or leaving each out in turn: {_methods(analysis)}; "
+            f"{plural('draw', design.draws)} with seed {design.seed}, one set of weights shared by all metrics, level "
+            f"{percent(design.level)}. What is not resampled is held fixed.",
             f"Values on fewer than {FEW_UNITS} units have no interval. Published numbers are rounded to ten "
             "significant digits; the same input with the same seed gives the same bytes.",
         ),

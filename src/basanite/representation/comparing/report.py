@@ -10,7 +10,7 @@ from basanite import __version__
 from basanite.figures import Axis, Cell, Chart, Table, Text
 from basanite.metrics.representation.results import DIRECTIONS
 from basanite.reports.formats.json_output import plain, values_object
-from basanite.reports.kinds.scoring import value_cells
+from basanite.reports.kinds.scoring import long_cells
 from basanite.reports.model import LONG_COLUMNS, Facts, Report, Section, facts_table, filled
 from basanite.reports.wording import listed, number, plural
 from basanite.representation.catalogue import described
@@ -103,7 +103,7 @@ def _plus_minus(one: Compared, name: str) -> str:
 def primary_chart(found: SetComparison) -> Chart:
     """The primary measure of every set with its interval."""
     name = found.plan.primary
-    rows = tuple((one.data.name, *value_cells(one.values[name], described(name))[:4]) for one in found.sets)
+    rows = tuple((one.data.name, *long_cells(one.values[name], described(name))[:4]) for one in found.sets)
     return Chart(
         title=f"{name} of every set",
         summary=f"{name} with intervals over rows. {_order_words(found, name)}",
@@ -151,7 +151,7 @@ def _agreement_row(one: Agreement) -> tuple[Cell, ...]:
 def _records(found: SetComparison) -> Iterator[tuple[Cell, ...]]:
     for one in found.sets:
         for name, value in one.values.items():
-            yield (one.data.name, name, "", "", *value_cells(value, described(name)))
+            yield (one.data.name, name, "", "", *long_cells(value, described(name)))
 
 
 def _sentences(found: SetComparison) -> Iterator[str]:

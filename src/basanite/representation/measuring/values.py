@@ -6,7 +6,8 @@ from collections.abc import Hashable, Mapping
 
 import numpy as np
 
-from basanite.analysis.intervals import FEWEST_UNITS, NO_WIDTH, TOO_FEW, Span, exact_bounds, span, tails_of
+from basanite.analysis.interval_methods import NO_WIDTH, exact_bounds, tails_of
+from basanite.analysis.intervals import FEWEST_UNITS, TOO_FEW, Span, span
 from basanite.analysis.intervals import UNDEFINED as UNDEFINED_VALUE
 from basanite.analysis.results import Value
 from basanite.kernel import settled, within

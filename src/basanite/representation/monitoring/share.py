@@ -14,7 +14,7 @@ from typing import Final
 
 import numpy as np
 
-from basanite.analysis.intervals import tails_of
+from basanite.analysis.interval_methods import tails_of
 from basanite.errors import FeaturesError
 from basanite.metrics.representation.classes import Classes
 from basanite.metrics.representation.dice import drawn_rows, source_of

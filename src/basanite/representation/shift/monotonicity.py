@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from basanite.analysis.intervals import MOST_UNDEFINED, tails_of
+from basanite.analysis.interval_methods import tails_of
+from basanite.analysis.intervals import MOST_UNDEFINED
 from basanite.kernel import Direction
 from basanite.metrics.representation.results import DIRECTIONS, Floats
 from basanite.representation.measuring.values import moved_to
