@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import platform
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from itertools import groupby
@@ -13,8 +15,8 @@ from typing import Any, Final
 from basanite import __version__
 from basanite.harness.building import SOFTWARE, Planned
 from basanite.harness.data.splits import split_name
-from basanite.harness.engine.graph import Outcome, Step
-from basanite.harness.engine.store import Store
+from basanite.harness.engine.graph import Outcome, Step, needed
+from basanite.harness.engine.store import WARNINGS, Store
 from basanite.harness.evaluation import Evaluation
 from basanite.harness.frozen.facts import frozen_facts
 from basanite.harness.iterations import Iteration
@@ -36,6 +38,7 @@ from basanite.harness.results import (
     write_truth,
 )
 from basanite.harness.steps.learning import NOT_PROVIDED
+from basanite.reports.wording import plural
 
 DONE: Final[tuple[State, str]] = ("done", "")
 
@@ -69,6 +72,13 @@ def write_planned_steps(out: Path, steps: Sequence[Step]) -> None:
     write_json(out / "steps.json", {"steps": [{"name": step.name, "key": step.key} for step in steps]})
 
 
+def planned_steps(out: Path) -> list[tuple[str, str]]:
+    """Key and name of every step that the last run in a folder consisted of."""
+    listed = out / "steps.json"
+    steps = json.loads(listed.read_text(encoding="utf-8"))["steps"] if listed.is_file() else []
+    return [(step["key"], step["name"]) for step in steps]
+
+
 def _write_data(made: Record) -> None:
     for task in made.evaluation.plan.tasks.values():
         parts, data = made.evaluation.partitions[task.name], made.evaluation.data[task.name]
@@ -90,15 +100,31 @@ def _statuses(made: Record) -> Iterator[RunStatus]:
         ended = [_ended(made, entry) for entry in targets]
         state, reason = next((end for end in ended if end[0] != "done"), DONE)
         marks = tuple(dict.fromkeys(mark for entry in targets for mark in _marks(made, entry)))
+        marks += tuple(warned(made.store, needed([entry.scores for entry in targets if entry.scores])))
         yield RunStatus(task, run.name, run.condition.number, run.team, replication, state, reason, marks)
 
 
 def _marks(made: Record, entry: Planned) -> list[str]:
-    """What must stand beside a run because of how its representation came about: `trained by team` (H-28)."""
+    """What must stand beside a run because of how its representation came about: `trained by team` (H-28), and what is
+    doubtful about the layers that it uses (H-37)."""
     source = entry.predictions.inputs["source"] if entry.predictions else None
-    if source is None or not made.store.has(source.key):
+    if entry.predictions is None or source is None or not made.store.has(source.key):
         return []
-    return list(made.store.load(source.key, mapped=True).get("marks", ()))
+    told, layer = made.store.load(source.key, mapped=True), entry.predictions.parameters["part"].partition("_")[2]
+    flags: Mapping[str, list[str]] = told.get("flags", {})
+    doubts = [flag for number, found in flags.items() if layer in ("0", number) for flag in found]
+    return [*told.get("marks", ()), *doubts]
+
+
+def warned(store: Store, steps: Iterable[Step]) -> Iterator[str]:
+    """What libraries warned of in some steps, each with how often (H-37)."""
+    found: Counter[str] = Counter()
+    for step in steps:
+        if store.has(step.key):
+            kind, told = step.name.partition(" ")[0], store.load(step.key, mapped=True).get(WARNINGS, {})
+            found.update({f"{kind}: {line}": count for line, count in told.items()})
+    for line, count in found.items():
+        yield f"{line} ({plural('warning', count)})"
 
 
 def _ended(made: Record, entry: Planned) -> tuple[State, str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -12,6 +11,7 @@ import numpy as np
 
 from basanite.harness.conditions import CONDITIONS
 from basanite.harness.engine.store import Store
+from basanite.harness.recording import planned_steps
 from basanite.harness.results import ResultFolder, RunStatus, Score
 
 
@@ -31,16 +31,16 @@ def summary(folder: ResultFolder) -> dict[str, Any]:
 
 def progress(path: Path) -> dict[str, int]:
     """How many steps of a run are done, from the list that it wrote when it began."""
-    listed = path / "steps.json"
-    steps = json.loads(listed.read_text(encoding="utf-8"))["steps"] if listed.is_file() else []
+    steps = planned_steps(path)
     store = Store(path / "steps") if steps else None
-    return {"steps": len(steps), "done": sum(store.has(step["key"]) for step in steps) if store else 0}
+    return {"steps": len(steps), "done": sum(store.has(key) for key, _ in steps) if store else 0}
 
 
 def _run(status: RunStatus, values: Mapping[tuple[str, str], Mapping[int, list[list[float]]]]) -> dict[str, Any]:
     """One run: its value is the mean over replications of the mean over folds of the mean over targets."""
     title = next(condition.title for condition in CONDITIONS if condition.number == status.condition)
-    told = {"condition": title, "team": status.team, "state": status.state, "reason": status.reason}
+    told: dict[str, Any] = {"condition": title, "team": status.team, "state": status.state, "reason": status.reason}
+    told["flags"] = list(status.flags)
     folds = values.get((status.task, status.run), {})
     if status.state != "done" or not folds:
         return {**told, "value": None, "standard_error": None}

@@ -55,6 +55,8 @@ class Report:
     headlines: tuple[Headline, ...] = ()
     sentences: tuple[str, ...] = ()
     """What the report says in words, the most important first."""
+    flags: tuple[str, ...] = ()
+    """What puts values in doubt: it stands before everything else, also on the first slide."""
 
 
 def facts_table(facts: Facts, title: str = "Settings, versions and digests") -> Table:

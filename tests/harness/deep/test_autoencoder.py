@@ -5,7 +5,13 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from basanite.harness.deep.autoencoder import SDA, DenoisingAutoencoder, Layer, LayerTraining, Training  # noqa: E402
+from basanite.harness.deep.autoencoder import (  # noqa: E402
+    SDA,
+    DenoisingAutoencoder,
+    LayerTask,
+    LayerTraining,
+    Training,
+)
 
 QUICK = {"units": 12, "epochs": 3, "batch": 16, "noise": 0.3, "device": "cpu"}
 
@@ -21,16 +27,17 @@ def rows():
     return np.abs(dice.normal(size=(80, 4)) @ dice.normal(size=(4, 20)))
 
 
-def training_of(rows, **settings):
+def training_of(rows, loss="squared", **settings):
     dice = np.random.default_rng(1)
-    fresh = Layer(dice.normal(size=(6, rows.shape[1])).astype(np.float32), np.full(6, 0.1, np.float32))
-    return LayerTraining(Training(units=6, **settings), fresh, torch.device("cpu"), seed=0)
+    weights = dice.normal(size=(6, rows.shape[1])).astype(np.float32)
+    task = LayerTask(0, loss, weights, np.full(6, 0.1, np.float32))
+    mean = (rows / rows.max()).mean(axis=0).astype(np.float32)
+    return LayerTraining(Training(units=6, **settings), task, mean, torch.device("cpu"), seed=0)
 
 
 @pytest.mark.parametrize("loss", ["squared", "cross-entropy"])
-@pytest.mark.parametrize("activation", ["relu", "tanh", "sigmoid"])
-def test_gradients_are_the_slopes_of_the_loss(rows, loss, activation):
-    training = training_of(rows, loss=loss, activation=activation, sparsity=0.1)
+def test_gradients_are_the_slopes_of_the_loss(rows, loss):
+    training = training_of(rows, loss=loss, sparsity=0.1)
     training.parts = {name: part.detach().double().requires_grad_() for name, part in training.parts.items()}
     block = torch.from_numpy(rows / rows.max())
     kept = (torch.rand(block.shape, generator=torch.Generator().manual_seed(2)) > 0.3).double()
@@ -111,6 +118,9 @@ class Interrupted:
     def max(self):
         return self.rows.max()
 
+    def min(self):
+        return self.rows.min()
+
     def __abs__(self):
         return abs(self.rows)
 
@@ -131,7 +141,38 @@ def test_an_interrupted_training_goes_on_and_ends_in_the_same_codes(rows, after)
     rest, again = Interrupted(rows, 10**6), SDA.make(QUICK, 1)
     again.fit(rest)
     assert np.array_equal(again.transform(rows), whole.transform(rows))
-    assert rest.taken == 45 - 5 * (after // 5)  # five batches an epoch: only the epoch that was cut is done again
+    # a layer looks at its held rows, then has three epochs of five batches and a look: only the cut one is redone
+    layers, calls = divmod(after, 19)
+    epochs = max(0, calls - 1) // 6
+    assert rest.taken == 57 - 19 * layers - (6 * epochs + 1 if epochs else 0)
+
+
+def test_every_layer_has_the_loss_that_fits_its_inputs_and_codes_stay_between_0_and_1(rows):
+    for settings, inputs, first in (({}, rows, "cross-entropy"), ({}, rows - 1, "squared")):
+        learner = SDA.make({**QUICK, **settings}, 1)
+        learner.fit(inputs)
+        assert [learner._loss(number, inputs) for number in range(3)] == [first, "cross-entropy", "cross-entropy"]
+        assert all(min(told["losses"]) >= told["bound"] for told in learner.history)
+        for layer in (1, 2, 3):
+            codes = learner.transform(inputs, layer)
+            assert (codes.min(), codes.max()) == (0.0, 1.0)
+
+
+def test_a_layer_is_kept_as_it_was_when_held_rows_were_restored_best(rows):
+    learner = SDA.make({**QUICK, "epochs": 400, "rate": 0.02, "patience": 2}, 1)
+    learner.fit(rows)
+    for told in learner.history:
+        losses = told["losses"]
+        assert 3 < len(losses) < 401
+        best = next(at for at in range(len(losses)) if min(losses[at + 1 :], default=1.0) >= 0.999 * losses[at])
+        assert len(losses) - 1 - best == 2
+
+
+def test_cross_entropy_is_refused_for_inputs_that_it_has_no_bound_for(rows):
+    from basanite.errors import SettingError
+
+    with pytest.raises(SettingError, match=r"never negative.*Use auto or squared"):
+        SDA.make({**QUICK, "loss": "cross-entropy"}, 1).fit(rows - 1)
 
 
 def test_a_spoilt_checkpoint_is_no_checkpoint(rows, tmp_path):
@@ -156,7 +197,9 @@ def test_what_cannot_be_is_said():
 
 @pytest.mark.gpu
 def test_an_accelerator_gives_the_codes_of_the_processor(rows):
-    near, far = (SDA.make({**QUICK, "device": device, "noise": 0.0}, 1) for device in ("cpu", "cuda"))
+    near, far = (
+        SDA.make({**QUICK, "device": device, "noise": 0.0, "noise_above": 0.0}, 1) for device in ("cpu", "cuda")
+    )
     near.fit(rows)
     far.fit(rows)
     assert far.transform(rows) == pytest.approx(near.transform(rows), abs=1e-3)

@@ -27,13 +27,12 @@ pytestmark = pytest.mark.timeout(300)  # the first test waits for the whole run
 ROOT = Path(__file__).parents[3]
 FEW = Options(draws=120)
 SMALLER = {
-    "rows = 3000": "rows = 260",
-    "n = 500": "n = 60",
+    "rows = 8000": "rows = 260",
+    "n = 2500": "n = 60",
     "folds = 5": "folds = 2",
-    "validation_cap = 600": "validation_cap = 60",
     "size = 1000": "size = 80",
     "topics = [10, 20]": "topics = [4], rounds = 5",
-    "units = 300, epochs = 10": "units = 12, epochs = 2",
+    "units = 300": "units = 12, epochs = 2",
     "components = 200, steps = 100, sample = 2000": "components = 16, steps = 10, sample = 200",
 }
 

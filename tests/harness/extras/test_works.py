@@ -7,7 +7,8 @@ import scipy.sparse
 from basanite.harness.extras.inspecting import alignment, invariance
 from basanite.harness.extras.paths import DROPPED, path_of, shifted, synonyms
 from basanite.harness.extras.study import nested_order
-from basanite.harness.extras.works import effective_rank, joined, measured, picked, quantity, reordered, sparseness
+from basanite.harness.extras.works import joined, measured, picked, quantity, reordered, sparseness
+from basanite.harness.steps.health import effective_rank
 
 
 def stored(value):

@@ -134,7 +134,7 @@ def report(
     if as_json:
         sys.stdout.write(json_output.dumps(made.data))
     else:
-        click.echo("\n".join(visible(line) for line in made.sentences))
+        click.echo("\n".join(visible(line) for line in (*(f"! {flag}" for flag in made.flags), *made.sentences)))
 
 
 @click.command(epilog=example("basanite harness compare quick-result quick-result"))

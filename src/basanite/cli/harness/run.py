@@ -269,3 +269,6 @@ def _show_task(name: str, task: dict[str, Any]) -> None:
         cells = [run, entry["condition"], entry["state"], number(entry["value"]), number(entry["standard_error"])]
         grid.add_row(*map(Text, cells), Text(visible(entry["reason"])))
     console().print(grid)
+    for run, entry in task["runs"].items():
+        for flag in entry["flags"]:
+            console().print(Text(visible(f"! run {run}: {flag}")), soft_wrap=True)

@@ -20,6 +20,7 @@ from basanite.harness.analysis.standing import RunValues, all_values, averaged, 
 from basanite.harness.analysis.verdicts import Contrast, judged
 from basanite.harness.conditions import CLAIMS, CONDITIONS, Claim
 from basanite.harness.results import ResultFolder, RunStatus, State, write_bytes
+from basanite.harness.steps.scoring import ALL_CLIPPED
 from basanite.reports.formats import json_output
 
 DRAWS: Final = 10_000
@@ -102,6 +103,7 @@ class _Task:
             tuple(self._judgements()),
             tuple(self._rankings()),
             tuple(self._notes()),
+            tuple(self._flags()),
         )
 
     def _state(self, run: str) -> tuple[State, str]:
@@ -178,10 +180,17 @@ class _Task:
         }
         return team_ranking(comparer, self.teams, condition, missing=missing, alpha=self.options.alpha)
 
+    def _flags(self) -> Iterator[str]:
+        """What makes a run doubtful whatever its value is (H-37): how it was trained, warned of or clipped; the full
+        systems first."""
+        for run in sorted(self.result.runs(self.task), key=lambda run: -int(run[0])):
+            told = dict.fromkeys(flag for status in self.statuses if status.run == run for flag in status.flags)
+            clipped = [ALL_CLIPPED] if run in self.values and self.values[run].all_clipped else []
+            if told or clipped:
+                yield f"Run {run}: {'; '.join((*told, *clipped))}."
+
     def _notes(self) -> Iterator[str]:
-        for status in self.statuses:
-            if status.flags and status.replication == 1:
-                yield f"Run {status.run}: {'; '.join(status.flags)}."
+        yield from self._flags()
         undefined = {run: values.undefined for run, values in self.values.items() if values.undefined}
         if undefined:
             told = ", ".join(f"{count} of run {run}" for run, count in undefined.items())

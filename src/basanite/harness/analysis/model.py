@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
@@ -152,6 +152,8 @@ class TaskAnalysis:
     judgements: tuple[Judgement, ...]
     rankings: tuple[TeamRanking, ...]
     notes: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
+    """What makes runs doubtful, whatever their values are (H-37); also among the notes."""
 
     def as_dict(self) -> dict[str, Any]:
         """The task as JSON says it."""
@@ -165,6 +167,7 @@ class TaskAnalysis:
             "verdicts": [judgement.as_dict() for judgement in self.judgements],
             "rankings": [ranking.as_dict() for ranking in self.rankings],
             "notes": list(self.notes),
+            "flags": list(self.flags),
         }
 
 
@@ -185,6 +188,22 @@ class HarnessAnalysis:
     """What was asked for beyond the plan's graphs, by task: curves, layers, quantity, measures, invariance."""
     notes: tuple[str, ...] = ()
 
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """What a reader must know before any value: flags of runs, of extras, and learners that did not learn."""
+        return tuple(
+            f"{name}: {flag[0].lower()}{flag[1:]}"
+            for name, task in self.tasks.items()
+            for flag in (*task.flags, *self._extra_flags(self.extras.get(name, {})))
+        )
+
+    def _extra_flags(self, found: Mapping[str, Any]) -> Iterator[str]:
+        for team, layers in found.get("layers", {}).items():
+            if layers and all(entry.get("learned") is False for entry in layers):
+                yield f"No layer of {self.teams[team]} does better than the same with random weights."
+        for line in found.get("warnings", ()):
+            yield f"Beyond the runs: {line}."
+
     def as_dict(self) -> dict[str, Any]:
         """The object that `harness analyse --json` prints and that analysis.json holds."""
         return {
@@ -199,4 +218,5 @@ class HarnessAnalysis:
             "tasks": {name: task.as_dict() for name, task in self.tasks.items()},
             "extras": dict(self.extras),
             "notes": list(self.notes),
+            "flags": list(self.flags),
         }

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from basanite.analysis.resampling import all_signs
 from basanite.harness.results import ResultFolder, Score
+from basanite.harness.steps.scoring import ALL_CLIPPED
 
 Reals = NDArray[np.float64]
 MOST_SIGNS: Final = 16
@@ -49,6 +50,11 @@ class RunValues:
     def by_target(self) -> list[tuple[float, float]]:
         """For each target the mean over folds and its standard error across folds."""
         return [mean_and_error(target) for target in self.values.T]
+
+    @property
+    def all_clipped(self) -> bool:
+        """Whether no prediction of some fold lay inside the range: the model says nothing (H-37)."""
+        return any(flag.startswith(ALL_CLIPPED) for flag in self.flags)
 
     @property
     def undefined(self) -> int:

@@ -1,15 +1,18 @@
 """Stacked denoising autoencoder: each layer learns to restore its input from what is left of it (H-10).
 
-Vincent, Larochelle, Lajoie, Bengio & Manzagol: Stacked denoising autoencoders, JMLR 11 (2010); with rectifiers, masking
-noise and a penalty on codes as Glorot, Bordes & Bengio (ICML 2011) used it on the plan's own kind of reviews. Layers
-are trained one after the other with one and the same algorithm, so the one-layer mode is the first layer as it stands.
+Vincent, Larochelle, Lajoie, Bengio & Manzagol: Stacked denoising autoencoders, JMLR 11 (2010), with sigmoid codes.
+Layers are trained one after the other with one and the same algorithm, so the one-layer mode is the first layer as it
+stands. What makes it learn (H-37): codes are stretched to 0..1 before the next layer and the classifier get them, so
+cross-entropy has its bound in every layer; the decoder begins at the mean of the input, since rare words otherwise cost
+all epochs; what is left of a row is scaled up, so that whole rows do not drive units to their ends; and a layer is kept
+as it was when a held part of the rows was restored best.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,10 +27,15 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 Floats = NDArray[np.float32]
-Activation = Literal["relu", "tanh", "sigmoid"]
+Loss: TypeAlias = Literal["squared", "cross-entropy"]
 SHALLOWEST: Final = 3
 FIRST_DECAY, SECOND_DECAY, SMALL = 0.9, 0.999, 1e-8
 """Of Adam (Kingma & Ba 2015), at the values of its paper."""
+FEWEST_TO_SPLIT, HELD_SHARE, MOST_HELD = 20, 10, 2_000
+"""One row in ten is held out of the steps to see when a layer has learned; fewer than twenty rows are not split."""
+BETTER: Final = 0.999
+"""A loss must fall below this part of the best one so far to count as better."""
+RARE: Final = 1e-4
 
 
 @dataclass(frozen=True)
@@ -36,25 +44,49 @@ class Training:
 
     units: int = 500
     noise: float = 0.5
-    """The share of inputs that are set to 0."""
-    epochs: int = 10
+    """The share of inputs of the first layer that are set to 0."""
+    noise_above: float = 0.1
+    """The same of codes, in the layers above: codes repeat less of each other than words do."""
+    epochs: int = 100
+    """At most: training ends before where the held rows have not been restored better for `patience` epochs."""
+    patience: int = 3
     batch: int = 128
-    rate: float = 1e-3
+    rate: float = 2e-3
+    decay: float = 0.3
+    """By which weights shrink in each step, times the rate (Loshchilov & Hutter 2019)."""
     sparsity: float = 0.0
     """Weight of the mean absolute code in what is minimised."""
-    activation: Activation = "relu"
-    loss: Literal["squared", "cross-entropy"] = "squared"
-    """`cross-entropy` is for inputs between 0 and 1, such as words that are there or not."""
+    loss: Literal["auto", "squared", "cross-entropy"] = "auto"
+    """`auto` is cross-entropy where inputs lie between 0 and 1, as codes always do, and squared error elsewhere."""
     precision: Literal["float32", "mixed"] = "float32"
     """`mixed` multiplies in bfloat16 and keeps weights and sums in float32; on accelerators only."""
 
 
 @dataclass(frozen=True)
 class Layer:
-    """What a trained layer is: codes are the activation of `weights @ input + bias`."""
+    """What a trained layer is: codes are the sigmoid of `weights @ input + bias`, stretched from low..high to 0..1."""
 
     weights: Floats
     bias: Floats
+    low: Floats
+    high: Floats
+
+
+class _Coder(NamedTuple):
+    """A layer on its device."""
+
+    weights: Tensor
+    bias: Tensor
+    low: Tensor
+    high: Tensor
+
+    def sums(self, block: torch.Tensor) -> torch.Tensor:
+        """The codes before they are stretched."""
+        return load_torch().sigmoid(block @ self.weights.T + self.bias)  # type: ignore[no-any-return]
+
+    def codes(self, block: torch.Tensor) -> torch.Tensor:
+        """The codes, 0 to 1; what lies beyond all rows of the training is put at the end."""
+        return ((self.sums(block) - self.low) / (self.high - self.low)).clamp_(0, 1)
 
 
 class DenoisingAutoencoder:
@@ -72,10 +104,13 @@ class DenoisingAutoencoder:
     ) -> None:
         self.layers, self.binary, self.trained, self.device, self.seed = layers, binary, trained, device, seed
         self.training = Training(**training)
-        if layers < 1 or self.training.units < 1 or not 0 <= self.training.noise < 1:
+        noises = self.training.noise, self.training.noise_above
+        if layers < 1 or self.training.units < 1 or not all(0 <= noise < 1 for noise in noises):
             raise SettingError("A denoising autoencoder needs a layer, a unit, and noise from 0 to below 1.")
         self.scale: Floats = np.ones(1, np.float32)
         self.stack: list[Layer] = []
+        self.history: list[Mapping[str, Any]] = []
+        """Of every layer: `losses` of the held rows, before training and after each epoch, and their `bound`."""
 
     def shallow(self) -> DenoisingAutoencoder:
         """The same learner in its one-layer mode, not yet fitted."""
@@ -84,12 +119,19 @@ class DenoisingAutoencoder:
 
     def fit(self, features: Features) -> None:
         """Train layer after layer; what an interrupted training reached is taken up again."""
-        self.stack, self.scale = [], np.ones(1, np.float32) if self.binary else _scale(features)
+        self.scale = np.ones(1, np.float32) if self.binary else _scale(features)
+        losses = [self._loss(number, features) for number in range(self.layers)]
         place = Checkpoint.of({**asdict(self.training), "seed": self.seed, "layers": self.layers}, features)
-        self.stack = done_layers(place.load()) if self.trained else []
+        reached = place.load() if self.trained else {}
+        self.stack, self.history = done_layers(reached), done_history(reached)
         for number in range(len(self.stack), self.layers):
-            fresh = self._fresh(features.shape[1] if number == 0 else self.training.units, number)
-            self.stack.append(self._trained_layer(fresh, features, number, place) if self.trained else fresh)
+            weights = self._fresh(features.shape[1] if number == 0 else self.training.units, number)
+            bias = np.zeros(self.training.units, np.float32)
+            if self.trained:
+                training = self._trained(LayerTask(number, losses[number], weights, bias), features, place)
+                weights, bias = training.best["weights"], training.best["bias"]
+                self.history.append({"losses": training.losses, "bound": 0.0})
+            self.stack.append(Layer(weights, bias, *self._range(weights, bias, features)))
         place.done()
 
     def transform(self, features: Features, layer: int | None = None) -> Floats:
@@ -97,18 +139,32 @@ class DenoisingAutoencoder:
         depth = self.layers if layer is None else layer
         if not 1 <= depth <= self.layers:
             raise SettingError(f"There is no layer {layer}: this learner has {self.layers}.")
-        codes = [held(block) for block in self._codes(features, depth)]
+        device = chosen_device(self.device)
+        stack = [_on(device, one) for one in self.stack[:depth]]
+        codes = [held(self._through(block, stack)) for block in self._blocks(features, device)]
         return np.concatenate(codes) if codes else np.zeros((0, self.training.units), np.float32)
 
     def states(self) -> Sequence[Mapping[str, Floats]]:
         """Weights and biases of every layer."""
         return tuple({"weights": layer.weights, "bias": layer.bias} for layer in self.stack)
 
-    def _codes(self, features: Features, depth: int) -> Iterator[torch.Tensor]:
-        device = chosen_device(self.device)
-        stack = [_on(device, layer) for layer in self.stack[:depth]]
+    def _loss(self, number: int, features: Features) -> Loss:
+        """The loss that fits the range of a layer's inputs: cross-entropy has no lower bound outside 0..1 (H-37)."""
+        if self.training.loss == "squared":
+            return "squared"
+        lowest = 0.0 if number or self.binary or not features.shape[0] else float(features.min())
+        if lowest >= 0:
+            return "cross-entropy"
+        if self.training.loss == "cross-entropy":
+            raise SettingError(
+                f"loss = cross-entropy is for inputs that are never negative, and here is {lowest:.4g}. "
+                "Use auto or squared."
+            )
+        return "squared"
+
+    def _blocks(self, features: Features, device: torch.device) -> Iterator[torch.Tensor]:
         for start in range(0, features.shape[0], BLOCK):
-            yield self._through(self._block(features, slice(start, start + BLOCK), device), stack)
+            yield self._block(features, slice(start, start + BLOCK), device)
 
     def _block(self, features: Features, rows: Any, device: torch.device) -> torch.Tensor:
         block = block_of(features, rows, device)
@@ -117,68 +173,124 @@ class DenoisingAutoencoder:
         scale: torch.Tensor = load_torch().from_numpy(self.scale).to(device)
         return block * scale
 
-    def _through(self, block: torch.Tensor, stack: Sequence[tuple[torch.Tensor, torch.Tensor]]) -> torch.Tensor:
-        active = activation(self.training.activation)
-        for weights, bias in stack:
-            block = active(block @ weights.T + bias)
+    def _through(self, block: torch.Tensor, stack: Sequence[_Coder]) -> torch.Tensor:
+        for coder in stack:
+            block = coder.codes(block)
         return block
 
-    def _fresh(self, inputs: int, number: int) -> Layer:
+    def _fresh(self, inputs: int, number: int) -> Floats:
         """Weights before any training: uniform, of a size that keeps the spread of codes (Glorot & Bengio 2010)."""
         dice = np.random.default_rng([self.seed, number])
         bound = np.sqrt(6.0 / (inputs + self.training.units))
-        weights = dice.uniform(-bound, bound, (self.training.units, inputs)).astype(np.float32)
-        return Layer(weights, np.zeros(self.training.units, np.float32))
+        return dice.uniform(-bound, bound, (self.training.units, inputs)).astype(np.float32)
 
-    def _trained_layer(self, fresh: Layer, features: Features, number: int, place: Checkpoint) -> Layer:
+    def _range(self, weights: Floats, bias: Floats, features: Features) -> tuple[Floats, Floats]:
+        """The smallest and largest sum of every unit over all rows; one that never moves gets a range around it."""
         device = chosen_device(self.device)
         stack = [_on(device, layer) for layer in self.stack]
-        training = LayerTraining(self.training, fresh, device, seed=self.seed * 1_009 + number)
-        training.resume(place.load(), number)
+        none = np.zeros_like(bias)
+        top = _on(device, Layer(weights, bias, none, none))
+        low, high = np.full(len(bias), np.inf, np.float32), np.full(len(bias), -np.inf, np.float32)
+        for block in self._blocks(features, device):
+            sums = held(top.sums(self._through(block, stack)))
+            low, high = np.minimum(low, sums.min(axis=0)), np.maximum(high, sums.max(axis=0))
+        still = ~(high - low > SMALL)
+        low[still], high[still] = 0, 1
+        return low, high
+
+    def _trained(self, task: LayerTask, features: Features, place: Checkpoint) -> LayerTraining:
+        """Epochs over the rows that are not held, until the held ones are restored no better."""
+        device = chosen_device(self.device)
+        stack = [_on(device, layer) for layer in self.stack]
+        rows, watched = _split(features.shape[0], self.seed)
+
+        def inputs(some: Any) -> torch.Tensor:
+            return self._through(self._block(features, some, device), stack)
+
+        training = LayerTraining(self.training, task, self._mean(features, stack), device, seed=self.seed)
+        if not training.resume(place.load()):
+            training.watch(inputs(watched))
         telling = Telling("sda")
-        for epoch in range(training.epoch, self.training.epochs):
-            order = np.random.default_rng([self.seed, number, epoch]).permutation(features.shape[0])
+        while not training.ended:
+            epoch = training.epoch
+            order = np.random.default_rng([self.seed, task.number, epoch]).permutation(rows)
             for at in range(0, len(order), self.training.batch):
-                rows = np.sort(order[at : at + self.training.batch])
-                training.step(self._through(self._block(features, rows, device), stack))
-            telling.at(f"layer {number + 1} of {self.layers}, epoch {epoch + 1} of {self.training.epochs}")
-            training.epoch = epoch + 1
-            place.save({**training.reached(number), **kept_layers(self.stack)})
-        return training.layer()
+                training.step(inputs(np.sort(order[at : at + self.training.batch])))
+            training.watch(inputs(watched))
+            telling.at(f"layer {task.number + 1} of {self.layers}, epoch {epoch + 1} of {self.training.epochs} at most")
+            place.save({**training.reached(), **kept_layers(self.stack, self.history)})
+        return training
+
+    def _mean(self, features: Features, stack: Sequence[_Coder]) -> Floats:
+        """The mean of a layer's inputs, with which its decoder begins."""
+        device = chosen_device(self.device)
+        total = sum(self._through(block, stack).sum(dim=0) for block in self._blocks(features, device))
+        return held(total / max(features.shape[0], 1)) if features.shape[0] else np.zeros(features.shape[1], np.float32)
+
+
+@dataclass(frozen=True)
+class LayerTask:
+    """Which layer is to be trained, by which loss, and the weights it begins with."""
+
+    number: int
+    loss: Loss
+    weights: Floats
+    bias: Floats
 
 
 class LayerTraining:
-    """One layer while it is trained: encoder and decoder with Adam's moments, and the dice of the noise."""
+    """One layer while it is trained: encoder and decoder with Adam's moments, the dice of the noise, and the best."""
 
     NAMES: Final = ("weights", "bias", "back", "offset")
+    SHRINK: Final = ("weights", "back")
 
-    def __init__(self, training: Training, fresh: Layer, device: torch.device, *, seed: int) -> None:
+    def __init__(self, training: Training, task: LayerTask, mean: Floats, device: torch.device, *, seed: int) -> None:
         torch = load_torch()
-        self.training, self.device, self.epoch, self.count = training, device, 0, 0
-        start = (fresh.weights, fresh.bias, fresh.weights.T.copy(), np.zeros(fresh.weights.shape[1], np.float32))
+        self.training, self.task, self.device, self.count = training, task, device, 0
+        self.noise = training.noise if task.number == 0 else training.noise_above
+        start = (task.weights, task.bias, task.weights.T.copy(), _offset(mean, task.loss))
         self.parts = {
             name: torch.from_numpy(array.copy()).to(device).requires_grad_()
             for name, array in zip(self.NAMES, start, strict=True)
         }
         self.moments = {name: (torch.zeros_like(part), torch.zeros_like(part)) for name, part in self.parts.items()}
-        self.dice = torch.Generator(device).manual_seed(seed)
+        self.seed = seed * 1_009 + task.number
+        self.dice = torch.Generator(device).manual_seed(self.seed)
+        self.losses: list[float] = []
+        self.best: dict[str, Floats] = {"weights": task.weights, "bias": task.bias}
+        self.since = 0
+
+    @property
+    def epoch(self) -> int:
+        """How many epochs are done: there is one loss more, from before training."""
+        return len(self.losses) - 1
+
+    @property
+    def ended(self) -> bool:
+        """Whether all epochs are done, or the last few were of no use."""
+        return self.epoch >= self.training.epochs or self.since >= self.training.patience
 
     def loss(self, block: torch.Tensor, kept: torch.Tensor) -> torch.Tensor:
         """How badly the block is restored from what was kept of it, and the price of its codes."""
         torch, parts = load_torch(), self.parts
-        codes = activation(self.training.activation)((block * kept) @ parts["weights"].T + parts["bias"])
+        codes = torch.sigmoid((block * kept) @ parts["weights"].T + parts["bias"])
         restored = codes @ parts["back"].T + parts["offset"]
-        if self.training.loss == "cross-entropy":
+        if self.task.loss == "cross-entropy":
             error = torch.nn.functional.binary_cross_entropy_with_logits(restored, block)
         else:
             error = ((restored - block) ** 2).mean()
         result: Tensor = error + self.training.sparsity * codes.abs().mean()
         return result
 
+    def kept(self, block: torch.Tensor, dice: torch.Generator) -> torch.Tensor:
+        """What is left of a block, scaled up so that sums stay as large as those of whole rows."""
+        left = load_torch().rand(block.shape, generator=dice, device=self.device) >= self.noise
+        result: Tensor = left.to(block.dtype) / (1 - self.noise)
+        return result
+
     def step(self, block: torch.Tensor) -> float:
         """One step of Adam on a batch; gives its loss."""
-        torch = load_torch()
-        kept = (torch.rand(block.shape, generator=self.dice, device=self.device) >= self.training.noise).to(block.dtype)
+        torch, kept = load_torch(), self.kept(block, self.dice)
         mixed = self.training.precision == "mixed" and self.device.type == "cuda"
         with torch.autocast(self.device.type, torch.bfloat16, enabled=mixed):
             loss = self.loss(block, kept)
@@ -191,58 +303,93 @@ class LayerTraining:
 
     def _move(self, name: str, part: torch.Tensor, gradient: torch.Tensor) -> None:
         first, second = self.moments[name]
+        if name in self.SHRINK:
+            part.mul_(max(0.0, 1 - self.training.rate * self.training.decay))
         first.mul_(FIRST_DECAY).add_(gradient, alpha=1 - FIRST_DECAY)
         second.mul_(SECOND_DECAY).addcmul_(gradient, gradient, value=1 - SECOND_DECAY)
         size = (second / (1 - SECOND_DECAY**self.count)).sqrt_().add_(SMALL)
         part.addcdiv_(first, size, value=-self.training.rate / (1 - FIRST_DECAY**self.count))
 
-    def layer(self) -> Layer:
-        """The layer as it is now."""
-        return Layer(held(self.parts["weights"]).copy(), held(self.parts["bias"]).copy())
+    def watch(self, block: torch.Tensor) -> None:
+        """Note the loss of held rows, under noise that is the same every time, and keep the layer if it is better."""
+        torch = load_torch()
+        with torch.no_grad():
+            found = float(self.loss(block, self.kept(block, torch.Generator(self.device).manual_seed(self.seed + 1))))
+        better = not self.losses or found < BETTER * min(self.losses)
+        self.losses.append(found)
+        self.since = 0 if better else self.since + 1
+        if better:
+            self.best = {name: held(self.parts[name]).copy() for name in self.best}
 
-    def reached(self, number: int) -> dict[str, NDArray[Any]]:
+    def reached(self) -> dict[str, NDArray[Any]]:
         """Everything that is needed to go on from here."""
-        found: dict[str, NDArray[Any]] = {"place": np.array([number, self.epoch, self.count])}
-        found["dice"] = self.dice.get_state().numpy()
+        found: dict[str, NDArray[Any]] = {"place": np.array([self.task.number, self.count, self.since])}
+        found["dice"], found["losses"] = self.dice.get_state().numpy(), np.array(self.losses)
         for name, part in self.parts.items():
             found[name] = held(part)
             found[f"{name}_first"], found[f"{name}_second"] = map(held, self.moments[name])
-        return found
+        return {**found, **{f"best_{name}": part for name, part in self.best.items()}}
 
-    def resume(self, reached: Mapping[str, NDArray[Any]], number: int) -> None:
+    def resume(self, reached: Mapping[str, NDArray[Any]]) -> bool:
         """Go on from what was reached, if it was in this layer."""
-        if not reached or reached["place"][0] != number:
-            return
+        if not reached or reached["place"][0] != self.task.number:
+            return False
         torch = load_torch()
-        self.epoch, self.count = int(reached["place"][1]), int(reached["place"][2])
+        self.count, self.since = int(reached["place"][1]), int(reached["place"][2])
         self.dice.set_state(torch.from_numpy(reached["dice"]))
+        self.losses = reached["losses"].tolist()
+        self.best = {name: reached[f"best_{name}"] for name in self.best}
         with torch.no_grad():
             for name, part in self.parts.items():
                 part.copy_(torch.from_numpy(reached[name]))
                 for moment, kind in zip(self.moments[name], ("first", "second"), strict=True):
                     moment.copy_(torch.from_numpy(reached[f"{name}_{kind}"]))
+        return True
 
 
-def activation(name: Activation) -> Callable[[torch.Tensor], torch.Tensor]:
-    """What a unit makes of its sum."""
-    return getattr(load_torch(), name)  # type: ignore[no-any-return]
+KEPT: Final = ("weights", "bias", "low", "high")
 
 
-def kept_layers(stack: Sequence[Layer]) -> dict[str, Floats]:
-    """The layers that are done, for a checkpoint of the next one."""
-    named = (("weights", "bias"), ("done_weights", "done_bias"))
-    return {f"{to}_{n}": getattr(layer, at) for n, layer in enumerate(stack) for at, to in zip(*named, strict=True)}
+def kept_layers(stack: Sequence[Layer], history: Sequence[Mapping[str, Any]]) -> dict[str, NDArray[Any]]:
+    """The layers that are done and their losses, for a checkpoint of the next one."""
+    layers = {f"done_{name}_{n}": getattr(layer, name) for n, layer in enumerate(stack) for name in KEPT}
+    return {**layers, **{f"done_losses_{n}": np.array(told["losses"]) for n, told in enumerate(history)}}
 
 
 def done_layers(reached: Mapping[str, NDArray[Any]]) -> list[Layer]:
     """The layers that were done when a checkpoint was made."""
-    count = sum(name.startswith("done_weights_") for name in reached)
-    return [Layer(reached[f"done_weights_{n}"], reached[f"done_bias_{n}"]) for n in range(count)]
+    return [Layer(*(reached[f"done_{name}_{n}"] for name in KEPT)) for n in range(_count(reached))]
 
 
-def _on(device: torch.device, layer: Layer) -> tuple[torch.Tensor, torch.Tensor]:
+def done_history(reached: Mapping[str, NDArray[Any]]) -> list[Mapping[str, Any]]:
+    """The losses of the layers that were done when a checkpoint was made."""
+    return [{"losses": reached[f"done_losses_{n}"].tolist(), "bound": 0.0} for n in range(_count(reached))]
+
+
+def _count(reached: Mapping[str, NDArray[Any]]) -> int:
+    return sum(name.startswith("done_weights_") for name in reached)
+
+
+def _split(rows: int, seed: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The rows to learn from, and those that tell when to stop; few rows are both."""
+    everything = np.arange(rows)
+    if rows < FEWEST_TO_SPLIT:
+        return everything, everything
+    watched = np.random.default_rng([seed, rows]).permutation(rows)[: min(rows // HELD_SHARE, MOST_HELD)]
+    return np.setdiff1d(everything, watched), np.sort(watched)
+
+
+def _offset(mean: Floats, loss: Loss) -> Floats:
+    """What the decoder adds so that it begins by restoring the mean."""
+    if loss == "squared":
+        return mean
+    share = mean.clip(RARE, 1 - RARE)
+    return np.log(share / (1 - share))  # type: ignore[no-any-return]
+
+
+def _on(device: torch.device, layer: Layer) -> _Coder:
     torch = load_torch()
-    return torch.from_numpy(layer.weights).to(device), torch.from_numpy(layer.bias).to(device)
+    return _Coder(*(torch.from_numpy(getattr(layer, name)).to(device) for name in KEPT))
 
 
 def _scale(features: Features) -> Floats:
@@ -272,11 +419,14 @@ SDA = Module(
         "properties": {
             "units": _number("integer", 1, 100_000, 500),
             "noise": _number("number", 0, 0.99, 0.5),
-            "epochs": _number("integer", 0, 10_000, 10),
+            "noise_above": _number("number", 0, 0.99, 0.1),
+            "epochs": _number("integer", 0, 10_000, 100),
+            "patience": _number("integer", 1, 10_000, 3),
             "batch": _number("integer", 1, 1_000_000, 128),
-            "rate": _number("number", 1e-8, 1, 1e-3),
+            "rate": _number("number", 1e-8, 1, 2e-3),
+            "decay": _number("number", 0, 100, 0.3),
             "sparsity": _number("number", 0, 100, 0.0),
-            "loss": {"enum": ["squared", "cross-entropy"], "default": "squared"},
+            "loss": {"enum": ["auto", "squared", "cross-entropy"], "default": "auto"},
             "precision": {"enum": ["float32", "mixed"], "default": "float32"},
             "binary": {"type": "boolean", "default": False},
             "trained": {"type": "boolean", "default": True},

@@ -12,12 +12,14 @@ import json
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from basanite.errors import BasaniteError
 from basanite.harness.engine.store import Store, Value
@@ -106,11 +108,33 @@ def perform(step: Step, root: Path) -> tuple[float, str, int]:
     store, start = Store(root), time.perf_counter()
     try:
         inputs = {name: store.load(other.key, mapped=step.mapped) for name, other in step.inputs.items()}
-        store.save(step.key, step.work(**inputs, **step.parameters))
+        with counted_warnings() as told:  # work that streams goes on while it is saved
+            store.save(step.key, step.work(**inputs, **step.parameters), told)
     except Exception as error:  # noqa: BLE001  a team's module may raise anything, and the others go on (A35)
         reason = "".join(traceback.format_exception_only(error)).strip()
         return time.perf_counter() - start, reason or type(error).__name__, _peak()
     return time.perf_counter() - start, "", _peak()
+
+
+ABOUT_CODE: Final = (DeprecationWarning, FutureWarning, ImportWarning, ResourceWarning)
+"""Warnings for whoever writes a library, not for whoever reads a result."""
+
+
+@contextmanager
+def counted_warnings() -> Iterator[dict[str, int]]:
+    """Warnings of libraries, how often by their first line: a result carries them, a terminal need not (H-37)."""
+    found: dict[str, int] = {}
+
+    def note(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+        line = f"{category.__name__}: {next(iter(str(message).strip().splitlines()), '')}"
+        found[line] = found.get(line, 0) + 1
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        for kind in ABOUT_CODE:
+            warnings.simplefilter("ignore", kind)
+        warnings.showwarning = note
+        yield found
 
 
 def _peak() -> int:

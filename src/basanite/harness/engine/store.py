@@ -36,6 +36,8 @@ class Streamed:
 
 
 PLAIN: Final = "plain.json"
+WARNINGS: Final = "warnings"
+"""The part of a value that says which warnings libraries gave, and how often each."""
 SPARSE: Final = ("data", "indices", "indptr", "shape")
 ROWS, OFFSETS = "rows", "offsets"
 """Of sequences: the windows (or the parts of their CSR matrix), and where each item's begin."""
@@ -78,14 +80,17 @@ class Store:
             ) from error
         return {name: _unpacked(part) for name, part in found.items()}
 
-    def save(self, key: str, value: Value) -> None:
-        """Keep what a step gave; if somebody else has kept it meanwhile, theirs stays, for the bytes are the same."""
+    def save(self, key: str, value: Value, warnings: Mapping[str, int] | None = None) -> None:
+        """Keep what a step gave; if somebody else has kept it meanwhile, theirs stays, for the bytes are the same.
+
+        `warnings` are read when all arrays are written, since work that streams may add to them until then.
+        """
         place = self.path(key)
         place.parent.mkdir(parents=True, exist_ok=True)
         working = place.parent / f".{key}.{uuid4().hex}"
         working.mkdir()
         try:
-            _write(working, value)
+            _write(working, value, {} if warnings is None else warnings)
             working.rename(place)
             _to_disk(place.parent)
         except OSError:
@@ -106,7 +111,7 @@ class Store:
         return len(left)
 
 
-def _write(folder: Path, value: Value) -> None:
+def _write(folder: Path, value: Value, warnings: Mapping[str, int]) -> None:
     plain = {}
     for name, part in value.items():
         if isinstance(part, Sequences):
@@ -117,6 +122,8 @@ def _write(folder: Path, value: Value) -> None:
             _write_matrix(folder, name, part)
         else:
             plain[name] = part
+    if warnings:
+        plain[WARNINGS] = dict(warnings)
     text = json.dumps(plain, sort_keys=True, ensure_ascii=False, allow_nan=False, indent=1)
     with (folder / PLAIN).open("w", encoding="utf-8") as file:
         file.write(text + "\n")

@@ -18,6 +18,7 @@ from basanite.harness.extras.curves import LABELLED, SHARES, Curve
 from basanite.harness.extras.inspecting import inspected
 from basanite.harness.extras.layers import Layers
 from basanite.harness.extras.study import Deep, Study
+from basanite.harness.recording import planned_steps, warned
 from basanite.harness.results import ResultFolder
 from basanite.harness.running import STEPS, Watcher, one_thread_each
 
@@ -141,7 +142,15 @@ class _Asking:
         for (task, team), step in looks.items():
             if task == study.task.name:
                 found.setdefault("learners", {})[team] = study.value(step) or {"note": study.outcomes[step.key].reason}
-        return found
+        lines = list(warned(self.store, self._beyond(study)))
+        return {**found, "warnings": lines} if lines else found
+
+    def _beyond(self, study: Study) -> Iterator[Step]:
+        """The steps of one task that no run had: what was warned of in the others stands beside their runs."""
+        done = {key for key, _ in planned_steps(self.result.path)}
+        for outcome in study.outcomes.values():
+            if outcome.step.key not in done and f" {study.task.name}/" in outcome.step.name:
+                yield outcome.step
 
 
 def _look(study: Study, deep: Deep) -> Step:

@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 
 from basanite.harness.data.dataset import Files, Texts, items_of, taken
 from basanite.harness.extras.paths import path_of
-from basanite.harness.extras.works import Reals, dense, windows
+from basanite.harness.extras.works import windows
 from basanite.harness.plan.modules import find_module
+from basanite.harness.steps.health import Reals, dense
 from basanite.harness.video.clips import read_clip
 from basanite.harness.video.pictures import clip_picture, filter_picture
 

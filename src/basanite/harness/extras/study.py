@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from basanite.harness.building import Builder, Source
 from basanite.harness.data.splits import split_name, strata_for
 from basanite.harness.engine.graph import Outcome, Step
-from basanite.harness.engine.store import Store
+from basanite.harness.engine.store import WARNINGS, Store
 from basanite.harness.extras import works
 from basanite.harness.plan.model import ModuleChoice, System, TaskPlan
 from basanite.harness.results import ResultFolder
@@ -145,8 +145,10 @@ class Study:
         return {target: self.store.load(step.key)["scores"] for target, step in steps.items()}, ""
 
     def value(self, step: Step) -> dict[str, Any] | None:
-        """What a step gave; None if it failed."""
-        return self.store.load(step.key) if self.outcomes[step.key].good else None
+        """What a step gave, without what libraries warned of; None if it failed."""
+        if not self.outcomes[step.key].good:
+            return None
+        return {name: part for name, part in self.store.load(step.key).items() if name != WARNINGS}
 
     def _reason(self, step: Step) -> str:
         outcome = self.outcomes[step.key]

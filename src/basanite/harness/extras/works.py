@@ -7,13 +7,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 import numpy as np
-import scipy.sparse
-from numpy.typing import NDArray
 
 from basanite.harness.engine.sequences import Sequences, whole
+from basanite.harness.steps.health import STILL, Reals, dense, effective_rank
 from basanite.harness.steps.layout import blocks, gathered
 
-Reals = NDArray[np.float64]
 MOST_MEASURED: Final = 4000
 """Test rows that are measured: distances of all pairs are among the measures."""
 MEASURES: Final = (
@@ -31,8 +29,6 @@ MEASURES: Final = (
     "point_biserial",
     "c_root_k",
 )
-STILL: Final = 1e-9
-"""A unit that moves by less than this part of the largest code is dead."""
 
 
 def joined(codes: Mapping[str, Any], layers: int) -> dict[str, Any]:
@@ -125,17 +121,6 @@ def sparseness(rows: Reals) -> Reals:
     return np.asarray((1 - evenness) / (1 - 1 / units))
 
 
-def effective_rank(covariance: Reals) -> float:
-    """The exponential of the entropy of the singular values (Roy and Vetterli, 2007).
-
-    >>> round(effective_rank(np.diag([4.0, 4.0, 0.0])), 9)
-    2.0
-    """
-    values = np.sqrt(np.clip(np.linalg.eigvalsh(covariance), 0, None))
-    shares = values[values > 0] / values.sum() if values.sum() > 0 else np.zeros(0)
-    return float(np.exp(-(shares * np.log(shares)).sum())) if len(shares) else 0.0
-
-
 def measured(codes: Mapping[str, Any], classes: Mapping[str, Any], part: str, seen: int) -> dict[str, Any]:
     """The measures of representations on the test rows, whose classes are known to the evaluation team alone."""
     from basanite.metrics.representation.everything import measure
@@ -151,8 +136,3 @@ def measured(codes: Mapping[str, Any], classes: Mapping[str, Any], part: str, se
 def windows(matrix: Any) -> Any:
     """The rows of a matrix; of items with several windows, all windows."""
     return matrix.rows if isinstance(matrix, Sequences) else matrix
-
-
-def dense(block: Any) -> Reals:
-    """A block as an array."""
-    return np.asarray(block.toarray() if scipy.sparse.issparse(block) else block, np.float64)

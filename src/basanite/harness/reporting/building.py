@@ -38,6 +38,7 @@ def harness_report(
         Table("Records", COLUMNS, tuple(_records(analysis))),
         tuple(_headlines(result, analysis)),
         tuple(_sentences(analysis, told)),
+        analysis.flags,
     )
 
 

@@ -11,13 +11,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
-import scipy.sparse
 
 from basanite.harness.engine.sequences import Sequences
 from basanite.harness.foreign.layers import layer_faults
 from basanite.harness.modules.interfaces import Learner
 from basanite.harness.plan.modules import find_module
 from basanite.harness.protocol import nearest
+from basanite.harness.steps.health import dense, layer_flags
 from basanite.harness.steps.layout import ModuleError, blocks, checked, gathered
 
 CHECKED_ROWS: Final = 1024
@@ -56,6 +56,7 @@ def learned(
     _check_batches(learner, given.matrix[given.seen : given.seen + CHECKED_ROWS], module)
     if mode == "deep" and share == 1 and not getattr(learner, "checks_layers", False):
         _check_layers(learner, given.matrix[: min(given.seen, CHECKED_ROWS)], module)
+    flags = layer_flags(learner, given.matrix[: min(given.seen, CHECKED_ROWS)]) if share == 1 else {}
     before = state_digest(learner)
     codes = {
         f"codes_{layer}": given.put_back(
@@ -64,7 +65,8 @@ def learned(
         for layer in wanted
     }
     marks = list(getattr(learner, "marks", ()))
-    return {**codes, "layers": int(learner.layers), "state": before, "rows": len(rows), "marks": marks}
+    found = {"layers": int(learner.layers), "state": before, "rows": len(rows), "marks": marks, "flags": flags}
+    return {**codes, **found}
 
 
 class _Given:
@@ -131,11 +133,11 @@ def _coded(learner: Learner, matrix: Any, layer: int, before: str, module: str) 
 def _check_batches(learner: Learner, sample: Any, module: str) -> None:
     """The same rows in one batch and in many, in another order, must get the same codes."""
     before = state_digest(learner)
-    whole = _dense(checked(learner.transform(sample), module))
+    whole = dense(checked(learner.transform(sample), module))
     order = np.random.default_rng(0).permutation(sample.shape[0])
     size = min(ODD_BATCH, (len(order) + 1) // 2)  # a few test rows come in two batches at least
     parts = [order[at : at + size] for at in range(0, len(order), size)]
-    again = np.concatenate([_dense(checked(learner.transform(sample[part]), module)) for part in parts])
+    again = np.concatenate([dense(checked(learner.transform(sample[part]), module)) for part in parts])
     if again.shape != whole.shape or np.abs(again - whole[order]).max() > TOLERANCE * max(1.0, np.abs(whole).max()):
         raise ModuleError(
             f"{module} gives other codes when rows come in other batches: nothing may learn during the test"
@@ -148,7 +150,3 @@ def _check_layers(learner: Learner, sample: Any, module: str) -> None:
     """Layers are looked at and not believed: three at least, of one kind, each with codes of its own (H-10, A34)."""
     if wrong := layer_faults(learner, sample):
         raise ModuleError(f"{module}: {'; '.join(wrong)} (H-10)")
-
-
-def _dense(matrix: Any) -> Any:
-    return matrix.toarray() if scipy.sparse.issparse(matrix) else np.asarray(matrix)

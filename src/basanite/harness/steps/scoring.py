@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from basanite.metrics.ratings import RMSE, Rated, clipped, squared_errors
 from basanite.metrics.retrieval.average_precision import AP11, Confidences, rows
 
 Numbers = NDArray[np.float64]
+ALL_CLIPPED: Final = "all predictions of a fold were clipped"
 
 
 @dataclass(frozen=True)
@@ -72,4 +73,5 @@ def _flags(measure: Measure, scores: Numbers, value: float | None) -> list[str]:
     if measure.range:
         outside = int(clipped(scores, measure.range[0], measure.range[1])[1].sum())
         found += [f"{outside} predictions outside the range were clipped"] if outside else []
+        found += [ALL_CLIPPED] if outside == len(scores) else []
     return found

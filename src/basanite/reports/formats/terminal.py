@@ -27,6 +27,8 @@ def show(report: Report, console: Console, *, brief: bool = False) -> None:
     """Print the report; the console decides about colours and width. A brief one leaves the details to the files."""
     console.print(_words(report.title, "bold"))
     console.print(_words(report.subtitle, "dim"))
+    for flag in report.flags:
+        console.print(_words(f"! {flag}", "bold red"))
     for sentence in report.sentences:
         console.print(_words(f"• {sentence}"))
     for section in report.sections:

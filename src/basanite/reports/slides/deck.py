@@ -74,7 +74,7 @@ class Deck:
         properties.created = properties.modified = EPOCH.replace(tzinfo=None)
         self.count = 0
 
-    def cover(self, title: str, subtitle: str, lines: list[str]) -> None:
+    def cover(self, title: str, subtitle: str, lines: list[str], doubts: list[str]) -> None:
         """The first slide: dark stone with a line of gold."""
         slide = self._new(BLANK)
         slide.background.fill.solid()
@@ -86,6 +86,8 @@ class Deck:
         )
         write(slide, (place[0], Inches(1.6), place[2], Inches(0.5)), [cut(subtitle, 140)], size=18, ink="stone_gold")
         write(slide, (place[0], Inches(4.2), place[2], Inches(2.6)), lines, size=20, ink="stone_muted")
+        if doubts:
+            write(slide, (place[0], Inches(5.9), place[2], Inches(1.3)), doubts, size=14, ink="stone_gold", bold=True)
 
     def slide(self, title: str, *, notes: str = "") -> Any:
         """A slide with a title; `notes` are for the speaker."""

@@ -17,6 +17,7 @@ from basanite.reports.slides.tables import add_table
 from basanite.reports.wording import number, percent, shown
 
 SENTENCES = 7
+COVER_FLAGS, COVER_LETTERS = 2, 180
 EXCERPTS = 3
 LONGEST = 240
 MARKS = {"added": ("good", True, False), "missing": ("bad", False, True), "changed": ("accent", True, False)}
@@ -28,12 +29,20 @@ def render(report: Report) -> bytes:
     """The report as a PowerPoint file."""
     deck = Deck(report.title)
     lines = [_headline(line) for line in report.headlines[:4]] or [cut(line, 160) for line in report.sentences[:3]]
-    deck.cover(report.title, report.subtitle, lines)
+    deck.cover(report.title, report.subtitle, lines, _doubts(report.flags))
+    _bullets(deck, "In doubt", report.flags)
     _bullets(deck, "In short", report.sentences)
     for section in report.sections:
         for figure in section.figures:
             _add(deck, section, figure)
     return deck.save()
+
+
+def _doubts(flags: Sequence[str]) -> list[str]:
+    """The first flags, and how many more the next slide has."""
+    more = len(flags) - COVER_FLAGS
+    found = [f"In doubt: {cut(flag, COVER_LETTERS)}" for flag in flags[:COVER_FLAGS]]
+    return [*found, f"{more} more on the next slide"] if more > 0 else found
 
 
 def _headline(line: Headline) -> str:
