@@ -27,8 +27,8 @@ pytestmark = pytest.mark.timeout(300)  # the first test waits for the whole run
 ROOT = Path(__file__).parents[3]
 FEW = Options(draws=120)
 SMALLER = {
-    "rows = 8000": "rows = 260",
-    "n = 2500": "n = 60",
+    "rows = 6000": "rows = 260",
+    "n = 2000": "n = 60",
     "folds = 5": "folds = 2",
     "size = 1000": "size = 80",
     "topics = [10, 20]": "topics = [4], rounds = 5",

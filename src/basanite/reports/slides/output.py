@@ -39,10 +39,10 @@ def render(report: Report) -> bytes:
 
 
 def _doubts(flags: Sequence[str]) -> list[str]:
-    """The first flags, and how many more the next slide has."""
+    """The first flags, and how many more the next slides have."""
     more = len(flags) - COVER_FLAGS
     found = [f"In doubt: {cut(flag, COVER_LETTERS)}" for flag in flags[:COVER_FLAGS]]
-    return [*found, f"{more} more on the next slide"] if more > 0 else found
+    return [*found, f"{more} more follow"] if more > 0 else found
 
 
 def _headline(line: Headline) -> str:
