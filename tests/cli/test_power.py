@@ -233,3 +233,6 @@ def test_the_rehearsal_of_a_campaign_says_what_its_boards_can_show() -> None:
 def test_a_difference_too_small_for_any_number_of_units_has_none() -> None:
     assert Enough(Spread(1.0), Goal(difference=1e-200)).units_for_difference() is None
     assert Enough(Spread(1.0), Goal(), units=3).detectable is None
+    found = ask("--variance", "1e300", "--difference", "1e-300", "--half-width", "1e-300")
+    assert "No number of units shows a difference" in found.stdout
+    assert "No number of units gives an interval" in found.stdout

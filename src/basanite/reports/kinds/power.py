@@ -33,7 +33,8 @@ GUENTHER = (
 )
 JUDGES = (
     "The variance of a unit is split into that between units and that between single judges inside a unit, by one-way "
-    "analysis of variance; more judges lower the second part only."
+    "analysis of variance; more judges lower the second part only. Where votes become one verdict this is approximate, "
+    "for more judges also move the value."
 )
 
 
@@ -141,8 +142,12 @@ def _enough_in_words(one: Enough) -> Iterator[str]:
     if needed is not None and one.wanted is not None:
         observed = "the observed difference" if one.goal.difference is None else "a difference"
         yield f"about {needed:,} {units} show {observed} of {number(one.wanted)} in {percent(one.goal.power)} of cases."
+    elif one.wanted is not None:
+        yield f"no number of {units} shows a difference as small as {number(one.wanted)}."
     if precise is not None and size is not None:
         yield f"about {precise:,} {units} give a {percent(one.goal.level)} interval of ± {number(size)}."
+    elif size is not None:
+        yield f"no number of {units} gives an interval as narrow as ± {number(size)}."
     if one.spread.judge_variance is not None and one.units is not None:
         goals = (
             (one.wanted, one.judges_for_difference, "show it"),
