@@ -26,6 +26,15 @@ def mixed(pack, folder):
     return folder / "mixed.tgz"
 
 
+@pytest.mark.req("S-33")
+def test_own_runs_of_an_open_window_are_compared_as_interim(visit, stage, clock):
+    runs = [stage.submit(file=name, label=name, kind="contrastive") for name in ("silent", "perfect")]
+    address = f"{HOME}/compare?run={runs[0]}&run={runs[1]}"
+    assert "interim" in visit("ada").get(address).text
+    clock.set("2019-04-03 12:00")
+    assert "interim" not in visit("ada").get(address).text
+
+
 @pytest.mark.req("S-30")
 @pytest.mark.req("S-33")
 def test_a_board_says_what_its_data_can_show_and_an_open_window_is_interim(visit, stage, clock, tmp_path):

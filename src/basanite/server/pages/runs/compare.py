@@ -92,6 +92,8 @@ class ComparePage:
     test_metric: str = ""
     reason: str = ""
     state_address: str = ""
+    interim: bool = False
+    """Whether a window of these runs is open, so that more of them may come (S-33)."""
 
 
 @ROUTER.get(ADDRESS)
@@ -134,7 +136,8 @@ def _asked(caller: Caller, runs: Iterable[str]) -> ComparePage:
         found = seeing.submissions(session, caller.office, caller.viewer, row.id, limit=MOST_LISTED)
         offered = tuple(one for one in found if one.own and one.result is not None and one.result.value is not None)
         chosen = [one for name in wanted for one in offered if one.id == name]
-        page = page_of(offered, chosen)
+        open_ = (caller.now < caller.here[1].window(one.window).closes.utc for one in chosen)
+        page = replace(page_of(offered, chosen), interim=any(open_))
         if len(page.runs) < 2:
             return page
         ids = [one.id for one in chosen]
