@@ -85,3 +85,18 @@ def test_the_silhouette_of_classes_much_closer_than_the_rest_keeps_its_digits(tm
     found = measured(tmp_path, "--metric", "silhouette", "--draws", "0", features=features, labels=labels)
     away = np.linalg.norm(features[:, None] - features, axis=2)
     assert found["values"]["silhouette"]["value"] == pytest.approx(silhouette_score(away, labels, metric="precomputed"))
+
+
+@pytest.mark.req("F-27")
+def test_intervals_of_nearly_collapsed_classes_are_as_narrow_as_those_of_the_same_noise_enlarged(tmp_path):
+    rng = np.random.default_rng(6)
+    labels = np.arange(60) % 4
+    centres, noise = rng.random((4, 3)), rng.random((60, 3))
+    shown = []
+    for size in (1e-9, 1e-3):
+        found = measured(tmp_path, "--draws", "100", features=centres[labels] + size * noise, labels=labels)["values"]
+        shown.append({name: found[name] for name in ("calinski_harabasz", "davies_bouldin", "dunn")})
+    for name, tiny in shown[0].items():
+        plain = shown[1][name]
+        for end in ("low", "high"):
+            assert tiny[end] / tiny["value"] == pytest.approx(plain[end] / plain["value"], rel=0.02), (name, end)

@@ -159,28 +159,31 @@ class _Gathered:
 
 
 def _moment_values(features: Features, classes: Classes, weights: Floats) -> dict[str, Floats]:
-    """Calinski-Harabasz, RS and C-root-K in every draw, from weighted sums of shifted rows and squares."""
+    """Calinski-Harabasz, RS and C-root-K in every draw, from weighted sums of shifted rows and squares.
+
+    The scatter inside a class is taken about its first row, where a class that is nearly a point keeps its digits.
+    """
     shift = pilot_mean(features)
-    whole, squares, between = np.zeros((3, len(weights), len(shift)))
+    whole, within, between = np.zeros((3, len(weights), len(shift)))
     present = np.zeros(len(weights))
     for place in range(len(classes)):
         own = classes.members(place)
-        rows = np.asarray(features[own], dtype=np.float64) - shift
-        some, count = weights[:, own], weights[:, own].sum(axis=1)
-        sums = some @ rows
-        whole += sums
-        squares += some @ rows**2
-        between += np.divide(sums**2, count[:, None], out=np.zeros_like(sums), where=count[:, None] > 0)
-        present += count > 0
+        rows = np.asarray(features[own], dtype=np.float64)
+        first, some, count = rows[0] - shift, weights[:, own], weights[:, own].sum(axis=1)[:, None]
+        near = rows - rows[0]
+        mean = np.divide(some @ near, count, out=np.zeros_like(whole), where=count > 0)
+        whole += count * (first + mean)
+        within += np.maximum(some @ near**2 - count * mean**2, 0)
+        between += count * (first + mean) ** 2
+        present += count[:, 0] > 0
     total = weights.sum(axis=1)
-    middle = whole**2 / total[:, None]
-    return _scatter_values(np.maximum(squares - middle, 0), np.maximum(between - middle, 0), present, total)
+    between = np.maximum(between - whole**2 / total[:, None], 0)
+    return _scatter_values(within, between, present, total)
 
 
-def _scatter_values(total: Floats, between: Floats, classes: Floats, rows: Floats) -> dict[str, Floats]:
-    between = np.minimum(between, total)
-    whole, apart = total.sum(axis=1), between.sum(axis=1)
-    inside = whole - apart
+def _scatter_values(within: Floats, between: Floats, classes: Floats, rows: Floats) -> dict[str, Floats]:
+    total = within + between
+    whole, apart, inside = total.sum(axis=1), between.sum(axis=1), within.sum(axis=1)
     live = total > 1e-14 * np.maximum(total.max(axis=1, keepdims=True), 1e-300)
     with np.errstate(divide="ignore", invalid="ignore"):
         roots = np.where(live, np.sqrt(between / total), 0.0).sum(axis=1) / live.sum(axis=1)
@@ -204,11 +207,13 @@ def _davies_bouldin_few(features: Features, classes: Classes, weights: Floats) -
     sizes = np.full((len(classes), len(weights)), np.nan)
     for place in range(len(classes)):
         own = classes.members(place)
-        rows = np.asarray(features[own], dtype=np.float64) - shift
+        rows = np.asarray(features[own], dtype=np.float64)
+        near = rows - rows[0]
         some, count = weights[:, own], weights[:, own].sum(axis=1)
-        centres[place] = some @ rows / np.maximum(count, 1e-300)[:, None]
-        lengths = np.einsum("ij,ij->i", rows, rows)[:, None] + np.einsum("ij,ij->i", centres[place], centres[place])
-        away = np.sqrt(np.maximum(lengths - 2 * rows @ centres[place].T, 0.0))
+        middle = some @ near / np.maximum(count, 1e-300)[:, None]
+        centres[place] = rows[0] - shift + middle
+        lengths = np.einsum("ij,ij->i", near, near)[:, None] + np.einsum("ij,ij->i", middle, middle)
+        away = np.sqrt(np.maximum(lengths - 2 * near @ middle.T, 0.0))
         sizes[place] = np.where(count > 0, (some.T * away).sum(axis=0) / np.maximum(count, 1e-300), np.nan)
     return np.array([_worst_mean(centres[:, draw], sizes[:, draw]) for draw in range(len(weights))])
 
