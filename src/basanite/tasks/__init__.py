@@ -16,7 +16,7 @@ from basanite.analysis.results import Analysis, Comparison
 from basanite.errors import SettingError, UnknownNameError
 from basanite.figures import Figure
 from basanite.kernel import Metric, Scores
-from basanite.problems import Findings
+from basanite.problems import Findings, shortened
 from basanite.registry import suggestion
 
 
@@ -127,7 +127,7 @@ class Task:
             why = "neither high nor low values of it are better, so it ranks nothing"
             why = why if known[name].best == "none" else "it has a value for each part and none for the whole"
         raise SettingError(
-            f"{name!r} cannot be the primary metric of {self.name}: {why}. Choose one of {', '.join(fit)}."
+            f"{shortened(name)!r} cannot be the primary metric of {self.name}: {why}. Choose one of {', '.join(fit)}."
         )
 
     def parsed(self, given: Mapping[str, Any]) -> dict[str, Any]:

@@ -24,7 +24,7 @@ def check_headlines(window: Window, entry: CampaignEntries) -> None:
             entry.add(message, suggestion(task, window.tasks), key=KEY, found=task, rule="S-27")
     for task in window.tasks:
         name = window.settings_of(task).get(KEY)
-        why = _objection(task, str(name)) if name is not None else ""
+        why = _objection(task, str(name)) if name else ""  # an empty one was told already
         if why:
             fix = "name a metric of the task; `basanite metrics` lists them"
             entry.add(f"the primary metric of {entry.place}: {why}", fix, key=KEY, found=str(name), rule="S-27")
