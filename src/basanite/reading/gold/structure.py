@@ -18,6 +18,8 @@ from basanite.reading.gold.assignment import Link, Pair, best_assignment
 
 SOMETHING: Final = frozenset({"_: "})
 """Any thing without a name; no answer can say this, because names are read without blanks around them."""
+MOST_LINKS: Final = 100_000
+"""Possible agreements of a document about several things at once that are looked at."""
 WORTH_OF_A_NAME: Final = 1e-6
 """What a shared description adds to a pair: it settles ties and nothing else."""
 
@@ -143,7 +145,7 @@ class _Document:
 
     def assigned(self) -> dict[str, str]:
         """Which thing of the answers is which of the gold."""
-        links = [link for one in self.told for link in self._links(one)]
+        links = [link for one in self._usable() for link in self._links(one)]
         anchored = {line for line, told in enumerate(self.gold) if len(_gold_things(told)) < len(told.bindings)}
         names = self._shared_names()
         allowed = names.union(*(link.pairs for link in links if link.line in anchored))
@@ -152,6 +154,11 @@ class _Document:
         chosen = best_assignment(kept, dict.fromkeys(names, WORTH_OF_A_NAME))
         mine, theirs = {at: thing for thing, at in self.mine.items()}, list(self.theirs)
         return {mine[thing]: theirs[golden] for thing, golden in chosen.items()}
+
+    def _usable(self) -> list[_Told]:
+        """What is said of things; without what connects several where that has too many possible meanings (X-13)."""
+        linked = sum(len(self.candidates[one.form]) for one in self.told if len(one.things) > 1)
+        return self.told if linked <= MOST_LINKS else [one for one in self.told if len(one.things) == 1]
 
     def _read(self, credit: Credit) -> Iterator[_Told]:
         """The answers that may say what the gold says of such things; what is said twice is told once."""
