@@ -40,7 +40,7 @@ def on_accuracy(folder, wrong, **settings):
 
 @pytest.mark.req("S-29")
 def test_an_undecided_verdict_says_its_own_reason_with_its_numbers():
-    data = compared("--metric", "pfa", "--json").data
+    data = compared("--json").data
     told = {(one["metric"], one["first"], one["second"]): one for one in data["differences"]}
     queries = told["aqwv", "Gamma", "Alpha"]
     (dominated, adjusted) = queries["reasons"]
