@@ -205,7 +205,7 @@ def _analysis(
         digests={"features": data.digest} if data.digest else {},
         notes=(*data.notes, *_notes(data, found, values), *groups.notes),
     )
-    design = Design(draws=plan.draws, seed=plan.seed, level=plan.choices.level)
+    design = Design(draws=plan.draws, seed=plan.seed, level=plan.choices.level, interval="percentile")
     settings = {name: value for name, value in scores.settings.items() if name != "level"}
     scores = replace(scores, settings=settings)
     return Analysis(scores, values, breakdowns, design, signature(scores, design, version=__version__))
