@@ -1,10 +1,9 @@
-"""Do intervals hold the truth, and does the paired test stay quiet, as often as they say? (S-23)
+"""Do intervals hold the truth as often as they say, on the path that users run? (S-25)
 
-For every registered metric: a family's simulator makes a large population of units for two systems that could change
-places on every unit. Campaigns are samples of it, so the true value is known. Printed and written: the share of
-campaigns whose interval holds the truth, the share that got no interval, and the share in which the test found a
-difference that is not there. Each family is written as soon as it is done; a run that was broken off goes on with the
-families that the record lacks.
+For every task a world of units with a known value; a campaign is a sample of it, written as the files of the task and
+scored by `basanite.score` with the task's own settings. Written for every registered metric, at 30, 100 and 300 units
+and at 30 clusters of three to five: the share of campaigns whose interval holds the truth, and the share without one.
+Each world is written as soon as it is measured; a run that was broken off goes on with what the record lacks.
 """
 
 from __future__ import annotations
@@ -12,202 +11,159 @@ from __future__ import annotations
 import argparse
 import importlib
 import json
+import math
+import tempfile
 import time
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+import basanite
 from basanite import registry
-from basanite.analysis.intervals import assess
-from basanite.analysis.paired import differences, enter, judged
-from basanite.analysis.resampling import Job, frame_of, portion_of
-from basanite.analysis.results import Design, Difference, Value
-from basanite.kernel import Metric, UnitRows
-from simulators.population import POPULATION, Population, Simulator
+from basanite.analysis.interval_methods import exact_bounds
+from basanite.analysis.results import Analysis, Value
+from basanite.kernel import Metric
+from campaigns.world import Pick, World, drawn, everyone, metadata_of
 
-SIZES = (15, 30, 100, 300)
-CAMPAIGNS = 400
-TEST_DRAWS = 999
+CELLS = ((30, False), (100, False), (300, False), (30, True))
+"""Units of a campaign, or clusters of them."""
+CAMPAIGNS = 1000
 LEVEL = 0.95
-ALPHA = 0.05
+GOAL, SURE = (0.93, 0.97), 0.99
 RESULTS = Path(__file__).parent / "results" / "coverage.json"
 
 Line = dict[str, Any]
-Tables = Sequence[tuple[list[Population], tuple[UnitRows, UnitRows]]]
 
 
-def simulators() -> dict[str, Simulator]:
-    """The simulator of every family, from the files of `simulators/`."""
-    folder = Path(__file__).parent / "simulators"
-    modules = [importlib.import_module(f"simulators.{path.stem}") for path in sorted(folder.glob("*.py"))]
-    return {family: made for module in modules for family, made in getattr(module, "SIMULATORS", {}).items()}
+def worlds() -> dict[str, Callable[[np.random.Generator], World]]:
+    """What makes each world, from the files of `campaigns/`."""
+    folder = Path(__file__).parent / "campaigns"
+    modules = [importlib.import_module(f"campaigns.{path.stem}") for path in sorted(folder.glob("*.py"))]
+    return {name: make for module in modules for name, make in getattr(module, "WORLDS", {}).items()}
 
 
-def families() -> dict[str, list[Metric]]:
-    """Every registered metric, by its family."""
-    found: dict[str, list[Metric]] = {}
-    for name in registry.names("metrics"):
-        metric: Metric = registry.load("metrics", name)
-        found.setdefault(metric.family, []).append(metric)
-    return dict(sorted(found.items()))
+def metrics_of(world: World) -> list[Metric]:
+    """The registered metrics that are read from a world."""
+    found = [registry.load("metrics", name) for name in registry.names("metrics")]
+    return [one for one in found if one.name in (world.metrics.get(one.family, ("",)) or (one.name,))]
 
 
-def populations(family: str, seed: int = 1) -> list[Population]:
-    """The population of every metric of a family; a metric or family without one is an error."""
-    metrics, known = families()[family], simulators()
-    if family not in known:
-        raise SystemExit(f"No simulator for the family {family}: add one to `simulators/`.")
-    made = known[family](metrics, np.random.default_rng(seed))
-    missing = {metric.name for metric in metrics} - {one.metric.name for one in made}
-    if missing:
-        raise SystemExit(f"The simulator of {family} leaves out {', '.join(sorted(missing))}.")
-    return made
+def values_in(world: World, analysis: Analysis) -> dict[str, Value]:
+    """The values of a campaign: those of all units, and those of the level that the world looks at."""
+    factor, level = world.level or ("", "")
+    return {**analysis.breakdowns.get(factor, {}).get(level, {}), **analysis.values}
 
 
-def campaign(people: Sequence[Population], units: int, design: Design) -> list[tuple[float, ...]]:
-    """Of each metric in one campaign: does the interval hold the truth, is there none, do test and verdict err?"""
-    generator = np.random.default_rng([design.seed, units])
-    chosen, swap = generator.integers(0, POPULATION, units), generator.random((units, 1)) < 0.5
-    tables = [(together, together[0].tables(chosen, swap)) for together in _together(people)]
-    found: dict[int, tuple[float, ...]] = {}
-    for (group, _), values, gaps in zip(tables, _values(tables, design), _gaps(tables, design), strict=True):
-        for one, gap in zip(group, gaps, strict=True):
-            judgement = judged(gap, one.metric, alpha=ALPHA)
-            found[id(one)] = _outcome(one.truth_of(units), values[one.metric.name], judgement)
-    return [found[id(one)] for one in people]
+def scored(world: World, picks: Sequence[Pick], **more: Any) -> dict[str, Value]:
+    """A campaign from its files to its values, as a user has it."""
+    with tempfile.TemporaryDirectory() as folder:
+        files = {**world.write(Path(folder), picks), **metadata_of(world, Path(folder), picks)}
+        return values_in(world, basanite.score(world.task, **files, **more))
 
 
-def _together(people: Sequence[Population]) -> list[list[Population]]:
-    """Metrics that read the same rows, which are drawn once for all of them."""
-    groups: dict[tuple[int, bool], list[Population]] = {}
-    for one in people:
-        groups.setdefault((id(one.first), one.metric.compute is None), []).append(one)
-    return list(groups.values())
-
-
-def _values(tables: Tables, design: Design) -> list[dict[str, Value]]:
-    """The first system's values with their intervals, for each table."""
-    frame = frame_of(tables[0][1][0])
-    jobs = [
-        Job(
-            portion_of(frame, pair[0].rows, additive=group[0].metric.compute is None),
-            tuple(one.metric for one in group),
-            pair[0].columns,
-        )
-        for group, pair in tables
-    ]
-    return assess(frame, jobs, design)
-
-
-def _gaps(tables: Tables, design: Design) -> list[list[Difference]]:
-    """The differences of the two systems on the metrics of each table."""
-    systems = [
-        (name, table, tuple(one.metric for one in group))
-        for group, pair in tables
-        for name, table in zip("AB", pair, strict=True)
-    ]
-    entries, pairs = iter(enter(systems, design)), []
-    for group, _ in tables:
-        first, second = ([next(entries) for _ in group] for _ in "AB")
-        pairs += list(zip(first, second, strict=True))
-    found = iter(differences(pairs, draws=TEST_DRAWS, design=design))
-    return [[next(found) for _ in group] for group, _ in tables]
-
-
-def _outcome(truth: float, found: Value, gap: Difference) -> tuple[float, ...]:
-    held = float("nan") if found.low is None else float(found.low <= truth <= found.high)
-    return held, float(found.low is None), float(gap.p <= ALPHA), float(gap.verdict in ("first", "second", "different"))
-
-
-def measure(
-    family: str,
-    campaigns: int,
-    method: str = "percentile",
-    *,
-    sizes: Sequence[int] = SIZES,
-    seed: int = 0,
-    level: float = LEVEL,
-) -> list[Line]:
-    """The shares of every metric of a family at every size; `seed` is that of the first campaign."""
-    people, lines = populations(family), list[Line]()
-    design = Design(draws=5000 if method == "bca" else 1000, seed=seed, level=level, interval=method)
-    designs = [replace(design, seed=seed + number) for number in range(campaigns)]
-    for units in sizes:
-        outcomes = np.array([campaign(people, units, each) for each in designs])
-        lines += [_line(one, units, outcomes[:, place]) for place, one in enumerate(people)]
+def measure(name: str, campaigns: int, *, cells: Sequence[tuple[int, bool]] = CELLS, seed: int = 0) -> list[Line]:
+    """The lines of every metric of a world at every size."""
+    world = worlds()[name](np.random.default_rng(1))
+    truth = {key: value.value for key, value in scored(world, everyone(world), draws=1).items()}
+    lines: list[Line] = []
+    for units, clustered in cells:
+        if clustered and not world.clusters:
+            continue
+        outcomes: dict[str, list[tuple[float, Value]]] = {}
+        for number in range(campaigns):
+            rng = np.random.default_rng([seed, number, units, clustered])
+            picks = drawn(world, units, rng, clustered=clustered)
+            found = scored(world, picks)
+            for metric in metrics_of(world):
+                grown = len(picks) / world.units if metric.name in world.scales else 1.0
+                value = found.get(metric.name, Value(math.nan, None, None, 0))
+                outcomes.setdefault(f"{metric.family}/{metric.name}", []).append((truth[metric.name] * grown, value))
+        lines += [_line(name, key, (units, clustered), found_of) for key, found_of in outcomes.items()]
     return lines
 
 
-def _line(one: Population, units: int, outcomes: Any) -> Line:
-    held, missing, alarms, verdicts = outcomes.T
-    covered = float(np.nanmean(held)) if not missing.all() else None
+def _line(world: str, key: str, cell: tuple[int, bool], outcomes: Sequence[tuple[float, Value]]) -> Line:
+    family, metric = key.split("/")
+    given = [(truth, value) for truth, value in outcomes if value.low is not None and value.high is not None]
+    above = sum(value.low > truth + 1e-12 for truth, value in given if value.low is not None)
+    below = sum(value.high < truth - 1e-12 for truth, value in given if value.high is not None)
+    methods = sorted({value.method for _, value in given})
     return {
-        "family": one.metric.family,
-        "metric": one.metric.name,
-        "truth": round(one.truth_of(units), 4),
-        "units": units,
+        "family": family,
+        "metric": metric,
+        "world": world,
+        "units": cell[0],
+        "clusters": cell[1],
+        "truth": round(float(np.mean([truth for truth, _ in outcomes])), 4),
+        "method": " or ".join(methods),
         "campaigns": len(outcomes),
-        "coverage": covered and round(covered, 4),
-        "no_interval": round(float(missing.mean()), 4),
-        "false_alarms": round(float(alarms.mean()), 4),
-        "false_verdicts": round(float(verdicts.mean()), 4),
+        "intervals": len(given),
+        "coverage": round(1 - (above + below) / len(given), 4) if given else None,
+        "above": above,
+        "below": below,
     }
 
 
-def record(method: str, lines: Sequence[Line]) -> dict[str, Any]:
+def fails(line: Mapping[str, Any]) -> str:
+    """`narrow` or `wide` if the 99 % Monte Carlo interval of a line lies outside 93 to 97 %, else nothing.
+
+    >>> fails({"coverage": 0.9, "intervals": 1000, "method": "wilson"}), fails({"coverage": 0.9, "intervals": 100})
+    ('narrow', '')
+    """
+    if line["coverage"] is None:
+        return ""
+    low, high = exact_bounds(line["coverage"], line["intervals"], SURE)
+    exact = line.get("method") == "exact"
+    return "narrow" if high < GOAL[0] else "wide" if low > GOAL[1] and not exact else ""
+
+
+def record(lines: Sequence[Line]) -> dict[str, Any]:
     """What is written: how it was measured, and the lines in order."""
-    order = sorted(lines, key=lambda line: (line["family"], line["metric"], line["units"]))
-    fewest = min(line["campaigns"] for line in lines)
-    return {"campaigns": fewest, "interval": method, "level": LEVEL, "alpha": ALPHA, "lines": order}
+    order = sorted(lines, key=lambda line: (line["family"], line["metric"], line["clusters"], line["units"]))
+    fewest = min((line["campaigns"] for line in lines), default=0)
+    return {"campaigns": fewest, "level": LEVEL, "goal": GOAL, "sure": SURE, "lines": order}
 
 
-def kept_lines(path: Path, campaigns: int, method: str) -> list[Line]:
-    """The lines of an earlier record that were measured in the same way, with as many campaigns."""
-    if not path.exists():
-        return []
-    earlier = json.loads(path.read_text(encoding="utf-8"))
-    lines = earlier["lines"] if earlier["interval"] == method else []
-    return [line for line in lines if line.get("campaigns", 0) >= campaigns]
+def kept_lines(path: Path, campaigns: int) -> list[Line]:
+    """The lines of an earlier record with as many campaigns."""
+    lines = json.loads(path.read_text(encoding="utf-8"))["lines"] if path.exists() else []
+    return [line for line in lines if line["campaigns"] >= campaigns]
 
 
-def show(lines: Sequence[Line]) -> None:
-    """Print the table of a family."""
-    print(f"{'metric':26}{'truth':>9}{'units':>6}{'coverage':>10}{'none':>8}{'alarms':>8}{'verdicts':>10}")
-    for line in sorted(lines, key=lambda line: (line["metric"], line["units"])):
-        shown = "-" if line["coverage"] is None else f"{line['coverage']:.1%}"
-        rest = f"{line['no_interval']:>8.1%}{line['false_alarms']:>8.1%}{line['false_verdicts']:>10.1%}"
-        print(f"{line['metric']:26}{line['truth']:>9.3f}{line['units']:>6}{shown:>10}{rest}", flush=True)
+def show(lines: Sequence[Line]) -> Iterator[str]:
+    """The lines of a world as a table."""
+    yield f"{'metric':26}{'method':13}{'units':>6}{'held':>8}{'above':>7}{'below':>7}{'none':>7}"
+    for one in sorted(lines, key=lambda line: (line["metric"], line["clusters"], line["units"])):
+        held = "-" if one["coverage"] is None else f"{one['coverage']:.1%}"
+        none = 1 - one["intervals"] / one["campaigns"]
+        size = f"{one['units']}{'c' if one['clusters'] else ''}"
+        counts = f"{one['above']:>7}{one['below']:>7}{none:>7.0%}"
+        yield f"{one['metric']:26}{one['method']:13}{size:>6}{held:>8}{counts}  {fails(one)}"
 
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--campaigns", type=int, default=CAMPAIGNS, help="simulated campaigns for each size")
-    parser.add_argument("--interval", choices=["percentile", "bca"], default="percentile")
-    parser.add_argument("--family", action="append", choices=list(families()), help="measure this one (again)")
-    parser.add_argument("--output", type=Path, help="the record [default: results/coverage.json, for bca another]")
-    options = parser.parse_args()
-    usual = RESULTS if options.interval == "percentile" else RESULTS.with_stem(f"coverage_{options.interval}")
-    options.output = options.output or usual
-    return options
+    parser.add_argument("--world", action="append", choices=list(worlds()), help="measure this one (again)")
+    parser.add_argument("--output", type=Path, default=RESULTS, help="the record")
+    return parser.parse_args()
 
 
 def main() -> None:
-    """Measure family by family, print each table and write down what is there so far."""
+    """Measure world by world, print each table and write down what is there so far."""
     options = _arguments()
-    lines = kept_lines(options.output, options.campaigns, options.interval)
-    wanted = options.family or sorted(families().keys() - {line["family"] for line in lines})
+    lines = kept_lines(options.output, options.campaigns)
+    wanted = options.world or [name for name in worlds() if name not in {line["world"] for line in lines}]
     options.output.parent.mkdir(parents=True, exist_ok=True)
-    for family in wanted:
+    for world in wanted:
         start = time.process_time()
-        found = measure(family, options.campaigns, options.interval)
-        lines = [line for line in lines if line["family"] != family] + found
-        written = json.dumps(record(options.interval, lines), indent=1)
-        options.output.write_text(written + "\n", encoding="utf-8")
-        print(f"\n{family}: {time.process_time() - start:.0f} CPU seconds")
-        show(found)
+        found = measure(world, options.campaigns)
+        lines = [line for line in lines if line["world"] != world] + found
+        options.output.write_text(json.dumps(record(lines), indent=1) + "\n", encoding="utf-8")
+        print(f"\n{world}: {time.process_time() - start:.0f} CPU seconds")
+        print("\n".join(show(found)), flush=True)
 
 
 if __name__ == "__main__":

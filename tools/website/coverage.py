@@ -1,159 +1,165 @@
-"""The table of measured coverage on its page, from the file that the simulation writes (S-23).
+"""The tables of measured coverage on their page, from the files that the simulations write (S-23, S-25).
 
-`python -m tools.website.coverage` puts the tables between the two marks of the page; a test tells when page and file
-differ. What lies outside the goal by more than chance explains is bold where it misleads (an interval too narrow, a
-test too loud) and italic where it is merely cautious.
+`python -m tools.website.coverage` puts the tables between the two marks of the page; a test tells when page and files
+differ. A share of intervals whose 99 % Monte Carlo interval lies outside the goal is bold where intervals are too
+narrow and italic where they are too wide; a share of false alarms beyond its goal by more than chance explains is bold.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from basanite.analysis.interval_methods import exact_bounds
 from tools.website.writing import code, page, table
 
 ROOT = Path(__file__).resolve().parents[2]
-RECORD = Path("benchmarks/results/coverage.json")
+RECORD, ALARMS = Path("benchmarks/results/coverage.json"), Path("benchmarks/results/false_alarms.json")
 PAGE = Path("docs/explanation/coverage.md")
 BEGIN, END = "<!-- made by python -m tools.website.coverage -->", "<!-- end -->"
-GOAL, GOAL_FROM = 0.02, 30
-"""Within two points of what was promised, from thirty units on."""
-STANDARD_ERRORS = 2
-"""How many standard errors of the simulation a share may lie beyond the goal before it counts as a miss."""
-NOMINAL = {"coverage": "level", "false_alarms": "alpha"}
+LOUD, STANDARD_ERRORS = 0.02, 2
+"""A test is too loud where it errs so much more often than it says, and by more than so many standard errors."""
 
 Line = Mapping[str, Any]
 Record = Mapping[str, Any]
+Cell = tuple[int, bool]
 
 
-def written(text: str, record: Record) -> str:
-    """The page with the tables of this record between its marks."""
+def written(text: str, record: Record, alarms: Record) -> str:
+    """The page with the tables of these records between its marks."""
     before, _, rest = text.partition(BEGIN)
     _, _, after = rest.partition(END)
-    return f"{before}{BEGIN}\n{tables(record)}{END}{after}"
+    return f"{before}{BEGIN}\n{tables(record, alarms)}{END}{after}"
 
 
-def tables(record: Record) -> str:
+def tables(record: Record, alarms: Record) -> str:
     """How it was measured, how many meet the goal, then a table for each family of metrics."""
     families = {family: list(lines) for family, lines in groupby(record["lines"], lambda line: line["family"])}
-    parts = [page(f"### {family.capitalize()}", _table(lines, record)) for family, lines in families.items()]
-    start = (_measured(record), _missed(record), _summary(families, record))
-    return "\n" + page(*start, *(part.rstrip() for part in parts)) + "\n"
+    parts = [
+        page(f"### {family.capitalize()}", _many(lines), _table(lines, record, alarms))
+        for family, lines in families.items()
+    ]
+    return "\n" + page(_measured(record), _missed(record), *(part.rstrip() for part in parts)) + "\n"
 
 
-def excess(line: Line, key: str, record: Record) -> float:
-    """How far a share lies below (-) or above (+) the goal, beyond the simulation's own error; 0 where it meets it.
+def miss(line: Line, record: Record) -> str:
+    """`narrow` or `wide` if the Monte Carlo interval of a share lies outside the goal; exact intervals may be wide.
 
-    >>> record = {"campaigns": 1000, "level": 0.95, "alpha": 0.05}
-    >>> shares = {"coverage": 0.90, "no_interval": 0.0, "false_alarms": 0.06}
-    >>> round(excess(shares, "coverage", record), 4), excess(shares, "false_alarms", record)
-    (-0.0162, 0.0)
+    >>> record = {"goal": [0.93, 0.97], "sure": 0.99}
+    >>> [miss({"coverage": share, "intervals": 1000, "method": "wilson"}, record) for share in (0.90, 0.92, 0.99)]
+    ['narrow', '', 'wide']
     """
-    if line[key] is None:
-        return 0.0
-    campaigns, nominal = line.get("campaigns", record["campaigns"]), record[NOMINAL[key]]
-    trials = campaigns * (1 - line["no_interval"]) if key == "coverage" else campaigns
-    room = GOAL + STANDARD_ERRORS * float((nominal * (1 - nominal) / trials) ** 0.5)
-    off = float(line[key] - nominal)
-    return min(0.0, off + room) + max(0.0, off - room)
+    if line["coverage"] is None:
+        return ""
+    low, high = exact_bounds(line["coverage"], line["intervals"], record["sure"])
+    if high < record["goal"][0]:
+        return "narrow"
+    return "wide" if low > record["goal"][1] and line["method"] != "exact" else ""
 
 
-def misleads(line: Line, key: str, record: Record) -> bool:
-    """Whether an interval is too narrow, or a test too loud, for a size that the goal is about."""
-    beyond = excess(line, key, record)
-    return line["units"] >= GOAL_FROM and (beyond < 0 if key == "coverage" else beyond > 0)
+def loud(line: Line, alarms: Record) -> bool:
+    """Whether a test raises more false alarms than it says, beyond the simulation's own error."""
+    alpha = alarms["alpha"]
+    room = LOUD + STANDARD_ERRORS * float((alpha * (1 - alpha) / line["campaigns"]) ** 0.5)
+    return bool(line["false_alarms"] > alpha + room)
 
 
 def _measured(record: Record) -> str:
-    """What was simulated, in one sentence.
-
-    >>> _measured({"campaigns": 200, "interval": "bca", "level": 0.95, "alpha": 0.05, "lines": [{"metric": "f"}]})
-    'Measured for 1 metric, with 200 or more simulated evaluations of each size: bca intervals at 95 %, tests at 5 %.'
-    """
-    metrics = len({(line.get("family"), line["metric"]) for line in record["lines"]})
-    many = f"{metrics} metric{'s' if metrics != 1 else ''}"
+    """What was simulated, in one sentence."""
+    metrics = len({(line["family"], line["metric"]) for line in record["lines"]})
+    most = max(line["campaigns"] for line in record["lines"])
     return (
-        f"Measured for {many}, with {record['campaigns']} or more simulated evaluations of each size: "
-        f"{record['interval']} intervals at {record['level'] * 100:g} %, tests at {record['alpha'] * 100:g} %."
+        f"Measured for {metrics} metrics, with {record['campaigns']} to {most} simulated evaluations of each size, by "
+        f"intervals at {record['level'] * 100:g} %. A file scored by the default settings is one evaluation."
     )
 
 
+def _many(lines: list[Line]) -> str:
+    """How many evaluations the shares of a family come from.
+
+    >>> _many([{"campaigns": 60}, {"campaigns": 200}]), _many([{"campaigns": 60}])
+    ('60 to 200 evaluations of each size.', '60 evaluations of each size.')
+    """
+    counts = sorted({line["campaigns"] for line in lines})
+    return " to ".join(map(str, dict.fromkeys((counts[0], counts[-1])))) + " evaluations of each size."
+
+
 def _missed(record: Record) -> str:
-    """How many metrics miss the goal in a way that misleads, size by size."""
-    sizes = _goal_sizes(record)
-    if not sizes:
-        return ""
-    counts = [
-        [sum(misleads(line, key, record) for line in record["lines"] if line["units"] == size) for size in sizes]
-        for key in NOMINAL
-    ]
-    narrow, loud = (", ".join(map(str, each)) for each in counts)
-    said = ", ".join(map(str, sizes))
-    return f"Too narrow are the intervals of {narrow} of them, and too loud the tests of {loud}, at {said} units."
+    """How many cells miss the goal, size by size."""
+    shown = []
+    for cell in _cells(record["lines"]):
+        found = [miss(line, record) for line in record["lines"] if _cell(line) == cell]
+        shown.append(f"{_size(cell)}: {found.count('narrow')} too narrow, {found.count('wide')} too wide")
+    return "; ".join(shown).capitalize() + "."
 
 
-def _goal_sizes(record: Record) -> list[int]:
-    return sorted({line["units"] for line in record["lines"] if line["units"] >= GOAL_FROM})
+def _cell(line: Line) -> Cell:
+    return line["units"], line["clusters"]
 
 
-def _summary(families: Mapping[str, list[Line]], record: Record) -> str:
-    """For each family how many metrics meet the goal, and the lowest coverage; nothing for a few units alone."""
-    sizes = _goal_sizes(record)
-    heads = ["family", "metrics", *_heads("wide enough", sizes), *_heads("lowest held", sizes), "quiet enough"]
-    rows = [[family, *_counts(lines, sizes, record)] for family, lines in families.items()] if sizes else []
-    return table(heads, rows)
+def _cells(lines: list[Line]) -> list[Cell]:
+    return sorted({_cell(line) for line in lines}, key=lambda cell: (cell[1], cell[0]))
 
 
-def _counts(lines: list[Line], sizes: list[int], record: Record) -> Iterator[str]:
-    metrics = {line["metric"] for line in lines}
-    at = {size: [line for line in lines if line["units"] == size] for size in sizes}
-    loud = {line["metric"] for line in lines if misleads(line, "false_alarms", record)}
-    yield str(len(metrics))
-    yield from (str(sum(not misleads(line, "coverage", record) for line in at[size])) for size in sizes)
-    yield from (_percent(min((one["coverage"] for one in at[size] if one["coverage"]), default=None)) for size in sizes)
-    yield str(len(metrics - loud))
+def _size(cell: Cell) -> str:
+    return f"{cell[0]} clusters" if cell[1] else f"{cell[0]} units"
 
 
-def _table(lines: list[Line], record: Record) -> str:
-    sizes = sorted({line["units"] for line in lines})
-    heads = ["in percent", *_heads("held", sizes), *_heads("false alarms", sizes), *_heads("no interval", sizes[:1])]
-    return table(heads, _rows(lines, sizes, record))
+def _table(lines: list[Line], record: Record, alarms: Record) -> str:
+    cells = _cells(record["lines"])
+    held = [f"held: {_size(cell)}" if cell == cells[0] else _size(cell) for cell in cells]
+    sizes = [size for size, clustered in cells if not clustered]
+    quiet = [f"false alarms: {size}" if size == sizes[0] else str(size) for size in sizes]
+    heads = ["in percent", "method", *held, f"no interval: {_size(cells[0])}", *quiet]
+    return table(heads, _rows(lines, cells, record, alarms))
 
 
-def _heads(what: str, sizes: list[int]) -> Iterator[str]:
-    yield from (f"{what}: {size}" if size == sizes[0] else str(size) for size in sizes)
+def _rows(lines: list[Line], cells: list[Cell], record: Record, alarms: Record) -> Iterator[list[str]]:
+    known = {(one["family"], one["metric"], one["units"]): one for one in alarms["lines"]}
+    for name, group in groupby(sorted(lines, key=lambda line: str(line["metric"])), lambda line: line["metric"]):
+        at = {_cell(line): line for line in group}
+        family = next(iter(at.values()))["family"]
+        methods = sorted({line["method"] for line in at.values()} - {""})
+        quiet = [_alarm(known.get((family, name, size)), alarms) for size, clustered in cells if not clustered]
+        first = at.get(cells[0])
+        none = _percent(None if first is None else 1 - first["intervals"] / first["campaigns"])
+        shares = [_share(at.get(cell), record) for cell in cells]
+        yield [code(name), " or ".join(methods), *shares, none, *quiet]
 
 
-def _rows(lines: Iterable[Line], sizes: list[int], record: Record) -> Iterator[list[str]]:
-    ordered = sorted(lines, key=lambda line: (line["metric"], line["units"]))
-    for name, group in groupby(ordered, lambda line: line["metric"]):
-        at = {line["units"]: line for line in group}
-        shares = [_share(at, size, key, record) for key in NOMINAL for size in sizes]
-        yield [code(name), *shares, _percent(at.get(sizes[0], {}).get("no_interval"))]
-
-
-def _share(at: Mapping[int, Line], size: int, key: str, record: Record) -> str:
+def _share(line: Line | None, record: Record) -> str:
     """A share, marked where it misses the goal."""
-    line = at.get(size)
     if line is None:
         return _percent(None)
-    mark = "**" if misleads(line, key, record) else "*" if size >= GOAL_FROM and excess(line, key, record) else ""
-    return f"{mark}{_percent(line[key])}{mark}"
+    mark = {"narrow": "**", "wide": "*", "": ""}[miss(line, record)]
+    return f"{mark}{_percent(line['coverage'])}{mark}"
+
+
+def _alarm(line: Line | None, alarms: Record) -> str:
+    if line is None:
+        return _percent(None)
+    mark = "**" if loud(line, alarms) else ""
+    return f"{mark}{_percent(line['false_alarms'])}{mark}"
 
 
 def _percent(share: float | None) -> str:
     return "–" if share is None else f"{100 * share:.1f}"
 
 
+def records(root: Path = ROOT) -> tuple[Record, Record]:
+    """What was measured of intervals and of tests."""
+    first, second = (json.loads((root / place).read_text(encoding="utf-8")) for place in (RECORD, ALARMS))
+    return first, second
+
+
 def main(root: Path = ROOT) -> None:
     """Bring the page up to date."""
-    record = json.loads((root / RECORD).read_text(encoding="utf-8"))
     place = root / PAGE
-    place.write_text(written(place.read_text(encoding="utf-8"), record), encoding="utf-8")
-    print(f"{PAGE} holds the figures of {RECORD}.")
+    place.write_text(written(place.read_text(encoding="utf-8"), *records(root)), encoding="utf-8")
+    print(f"{PAGE} holds the figures of {RECORD} and {ALARMS}.")
 
 
 if __name__ == "__main__":

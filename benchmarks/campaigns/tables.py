@@ -1,0 +1,137 @@
+"""Items of a table: classes, labels with confidences, ratings, judged texts, and ratings of passages by panels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from campaigns.world import POPULATION, Generator, Pick, World, chance, shared, write_lines
+
+CLASSES = "abcde"
+FREQUENT = [0.35, 0.3, 0.15, 0.1, 0.1]
+LABELS = np.array([0.2, 0.25, 0.3, 0.35, 0.4])
+EXPERTS, NOVICES, PANEL = 6, 60, 10
+WORDS = [f"w{at}" for at in range(300)]
+
+
+def _written(folder: Path, heads: tuple[str, str], lines: tuple[list[str], list[str]]) -> Mapping[str, Any]:
+    """Reference and submission as tables with commas."""
+    reference, submission = (
+        write_lines(folder / name, [head, *rows])
+        for name, head, rows in zip(("reference.csv", "answers.csv"), heads, lines, strict=True)
+    )
+    return {"reference": reference, "submission": submission}
+
+
+def classification(rng: Generator) -> World:
+    """Items of frequent classes and rarer ones, hard and easy; F with beta 2 is asked for as well."""
+    truth = rng.choice(len(CLASSES), POPULATION, p=FREQUENT)
+    wrong = rng.random(POPULATION) < chance(shared(rng), -0.8, 1.0)
+    answers = np.where(wrong, (truth + rng.integers(1, len(CLASSES), POPULATION)) % len(CLASSES), truth)
+    write = partial(_write_classes, truth, answers)
+    return World("classification", write, {"classification": (), "classes": ()}, ("class", "b"))
+
+
+def _write_classes(truth: Any, answers: Any, folder: Path, picks: Sequence[Pick]) -> Mapping[str, Any]:
+    source = ",source" if picks[0].cluster else ""
+    key = [f"{p.name},{CLASSES[truth[p.unit]]}{source and ',' + p.cluster}" for p in picks]
+    given = [f"{p.name},{CLASSES[answers[p.unit]]}" for p in picks]
+    return {**_written(folder, (f"id,label{source}", "id,label"), (key, given)), "beta": "2"}
+
+
+def labels(rng: Generator) -> World:
+    """Instances with five classes of different frequency."""
+    positive = rng.random((POPULATION, len(LABELS))) < LABELS
+    confidence = (1.2 + 0.5 * shared(rng))[:, None] * positive + rng.normal(0, 1, positive.shape)
+    return World("labels", partial(_write_labels, positive, confidence), {"labels": ()}, ("class", "C4"))
+
+
+def _write_labels(positive: Any, confidence: Any, folder: Path, picks: Sequence[Pick]) -> Mapping[str, Any]:
+    film, heads = (",film" if picks[0].cluster else ""), ",".join(f"C{at}" for at in range(len(LABELS)))
+    key = [
+        f"{p.name}{film and ',' + p.cluster}," + ",".join("1" if one else "0" for one in positive[p.unit])
+        for p in picks
+    ]
+    given = [f"{p.name}," + ",".join(f"{one:.6f}" for one in confidence[p.unit]) for p in picks]
+    return _written(folder, (f"id{film},{heads}", f"id,{heads}"), (key, given))
+
+
+def ratings(rng: Generator) -> World:
+    """Items with three ratings of 1 to 5; errors are larger for some items."""
+    truth = np.clip(np.round(rng.normal(3.6, 1.1, (POPULATION, 3))), 1, 5)
+    error = 0.8 * np.exp(0.4 * shared(rng))[:, None] * rng.normal(0, 1, truth.shape)
+    predicted = np.clip(truth + error, 1, 5)
+    return World("ratings", partial(_write_ratings, truth, predicted), {"ratings": ()}, ("target", "food"))
+
+
+def _write_ratings(truth: Any, predicted: Any, folder: Path, picks: Sequence[Pick]) -> Mapping[str, Any]:
+    source, heads = (",source" if picks[0].cluster else ""), "food,noise,service"
+    key = [f"{p.name}{source and ',' + p.cluster}," + ",".join(f"{one:g}" for one in truth[p.unit]) for p in picks]
+    given = [f"{p.name}," + ",".join(f"{one:.4f}" for one in predicted[p.unit]) for p in picks]
+    return _written(folder, (f"id{source},{heads}", f"id,{heads}"), (key, given))
+
+
+def relevance(rng: Generator) -> World:
+    """Items judged by three people, and answers that share some words with their questions."""
+    quality = chance(shared(rng), 0.4, 1.0)
+    judged = rng.random((POPULATION, 3)) < quality[:, None]
+    questions = [[WORDS[at] for at in rng.integers(0, len(WORDS), 6)] for _ in range(POPULATION)]
+    texts = [
+        " ".join(word if rng.random() < share else WORDS[rng.integers(0, len(WORDS))] for word in words)
+        for words, share in zip(questions, quality, strict=True)
+    ]
+    write = partial(_write_relevance, judged, questions, texts)
+    return World("relevance", write, {"relevance": ()})
+
+
+def _write_relevance(
+    judged: Any, questions: Sequence[Sequence[str]], texts: Sequence[str], folder: Path, picks: Sequence[Pick]
+) -> Mapping[str, Any]:
+    source = ",source" if picks[0].cluster else ""
+    key = [
+        f"{p.name},j{who},{int(judged[p.unit, who])},{' '.join(questions[p.unit])}{source and ',' + p.cluster}"
+        for p in picks
+        for who in range(3)
+    ]
+    given = [f"{p.name},{texts[p.unit]}" for p in picks]
+    return _written(folder, (f"item,judge,relevance,question{source}", "item,text"), (key, given))
+
+
+def readability(rng: Generator) -> World:
+    """Passages rated by six experts, ten novices who each have a bias, and a machine; novices are drawn as well."""
+    true = 3.1 + shared(rng)[:, None]
+    experts = _stars(true + rng.normal(0, 0.6, (POPULATION, EXPERTS)))
+    novices = _stars(true + rng.normal(0, 0.3, NOVICES) + rng.normal(0, 0.9, (POPULATION, NOVICES)))
+    machine = np.clip(true[:, 0] + rng.normal(0, 0.8, POPULATION), 1, 5)
+    write = partial(_write_panels, experts, novices, machine)
+    return World("readability", write, {"readability": ()}, clusters=False)
+
+
+def _stars(feelings: Any) -> Any:
+    return np.clip(np.rint(feelings), 1, 5).astype(int)
+
+
+def _write_panels(experts: Any, novices: Any, machine: Any, folder: Path, picks: Sequence[Pick]) -> Mapping[str, Any]:
+    if len(picks) < POPULATION:  # a campaign has ten of the novices, the population all of them
+        novices = novices[:, np.random.default_rng([pick.unit for pick in picks]).permutation(NOVICES)[:PANEL]]
+    key = [
+        f"{p.name},{panel}{who},{panel},{stars}"
+        for p in picks
+        for panel, rated in (("expert", experts), ("novice", novices))
+        for who, stars in enumerate(rated[p.unit])
+    ]
+    given = [f"{p.name},{machine[p.unit]:.3f}" for p in picks]
+    return _written(folder, ("passage,judge,panel,rating", "passage,rating"), (key, given))
+
+
+WORLDS = {
+    "classification": classification,
+    "labels": labels,
+    "ratings": ratings,
+    "relevance": relevance,
+    "readability": readability,
+}
