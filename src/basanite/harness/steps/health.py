@@ -14,7 +14,6 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from basanite.harness.modules.interfaces import Learner
-from basanite.reports.wording import plural
 
 Reals = NDArray[np.float64]
 STILL: Final = 1e-9
@@ -58,7 +57,7 @@ def _convergence_flags(losses: Sequence[float]) -> Iterator[str]:
     if best >= losses[0]:
         yield f"no convergence, training did not lower its loss ({losses[0]:.4g} before, {best:.4g} at best)"
     elif losses[-2] - losses[-1] > FALLING * (losses[0] - best):
-        epochs = plural("epoch", len(losses) - 1)
+        epochs = "1 epoch" if len(losses) == 2 else f"{len(losses) - 1} epochs"
         yield f"no convergence, its loss was still falling when training ended after {epochs}"
 
 
