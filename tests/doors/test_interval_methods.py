@@ -9,6 +9,7 @@ from tests.cli.running import EXAMPLE, forked
 
 import basanite
 from basanite import registry
+from basanite.server.pages.runs.values import values_of
 
 EXAMPLES = EXAMPLE.parent
 INPUTS = {
@@ -92,3 +93,10 @@ def test_a_report_names_the_method(tmp_path):
     text = page.read_text(encoding="utf-8")
     assert "studentized" in text
     assert "each metric by the method of its own definition" in text
+
+
+def test_the_page_of_a_run_says_it_below_the_name_of_the_metric():
+    shown = {one.name: one.note for one in values_of(json.loads(command("--json").stdout)).all}
+    assert shown["aqwv"] == "studentized interval"
+    assert shown["mqwv"].startswith("studentized interval, optimistic")
+    assert "interval, " not in shown["auc"]

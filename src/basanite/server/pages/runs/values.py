@@ -116,7 +116,8 @@ def _axis(entries: Iterable[Mapping[str, Any]]) -> tuple[float, float]:
 def _value(name: str, one: Mapping[str, Any], axis: tuple[float, float], primary: bool) -> Value:
     value, low, high = (one.get(part) for part in ("value", "low", "high"))
     near = axis if axis == (0.0, 1.0) else axis_of((value, low, high))
-    note = ", ".join(str(flag) for flag in one.get("flags", ()))
+    method = (f"{one['method']} interval",) if one.get("method") else ()
+    note = ", ".join(map(str, (*method, *one.get("flags", ()))))
     return Value(name, value, low, high, one.get("units"), place(value, low, high, near), primary, note)
 
 
