@@ -82,7 +82,8 @@ class _Coder(NamedTuple):
 
     def sums(self, block: torch.Tensor) -> torch.Tensor:
         """The codes before they are stretched."""
-        return load_torch().sigmoid(block @ self.weights.T + self.bias)  # type: ignore[no-any-return]
+        sums: torch.Tensor = load_torch().sigmoid(block @ self.weights.T + self.bias)
+        return sums
 
     def codes(self, block: torch.Tensor) -> torch.Tensor:
         """The codes, 0 to 1; what lies beyond all rows of the training is put at the end."""
