@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from basanite.analysis.aggregate import BORDA, MEAN_RANK, NORMALIZED, WORST, TaskValues, aggregate
+from basanite.analysis.intervals import UNDEFINED_DRAWS
 from basanite.analysis.results import Design
 
 DRAWS = 300
@@ -76,3 +77,11 @@ def test_who_lacks_a_task_leaves_the_ranks_of_others_as_they_are():
     found = aggregate([first, second], MEAN_RANK, Design(draws=DRAWS), missing=WORST)
     assert {one.system: one.parts["t1"] for one in found.systems}["s2"] == 3
     assert {one.system: (one.low, one.high) for one in found.systems}["s0"] == (1.0, 2.0)
+
+
+def test_ranks_beside_a_system_whose_draws_are_undefined_have_no_interval_and_say_why():
+    dice = np.random.default_rng(2)
+    first, second = (task(f"t{at}", np.array([0.6, 0.6, 0.1]), 300, dice) for at in range(2))
+    second.draws["s2"][:] = np.nan
+    for one in aggregate([first, second], MEAN_RANK, Design(draws=DRAWS)).systems:
+        assert (one.low, one.high, one.flags) == (None, None, (UNDEFINED_DRAWS,))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from itertools import combinations
 
 import numpy as np
+import polars as pl
 import pytest
 from scipy.stats import rankdata
 from tests.cli.running import ROOT, here
@@ -192,6 +194,20 @@ def test_ranks_are_those_of_scipy_with_ties_and_with_systems_that_have_no_value(
     assert ranks(values).tolist() == rankdata(-values, axis=-1).tolist()
 
 
+@pytest.mark.req("S-32")
+@pytest.mark.parametrize(("rule", "method"), [("normalized mean", "percentile"), ("borda", "simultaneous")])
+def test_csv_and_parquet_have_a_cell_for_every_column(tmp_path, rule, method):
+    write(tmp_path, correct(), rule=rule, anchors=rule == "normalized mean")
+    data = across(tmp_path, "--draws", "200", "--report", "across.csv", "--report", "across.parquet")
+    frame = pl.read_parquet(tmp_path / "across.parquet")
+    assert frame.filter(factor="")["value"].to_list() == pytest.approx([one["value"] for one in data["systems"]])
+    expected = [method if one["low"] is not None else "" for one in data["systems"]]
+    assert frame.filter(factor="")["method"].to_list() == expected
+    assert method in expected
+    head, *rows = csv.reader((tmp_path / "across.csv").read_text().splitlines())
+    assert (head, {len(row) for row in rows}) == (frame.columns, {len(head)})
+
+
 def test_a_fault_of_a_task_names_it(tmp_path):
     write(tmp_path, correct())
     text = (tmp_path / "plan.toml").read_text()
@@ -245,6 +261,12 @@ def test_written_results_rank_without_an_interval_and_say_why(tmp_path):
     )
     assert all(one["low"] is None and one["high"] is None for one in data["systems"])
     assert "which hold no rows of single units" in data["systems"][0]["flags"][0]
+    plan = (tmp_path / "plan.toml").read_text()
+    (tmp_path / "plan.toml").write_text(plan.replace('rule = "normalized mean"', 'rule = "borda"'))
+    assert not any(note.startswith("low and high") for note in across(tmp_path)["notes"])
+    (tmp_path / "plan.toml").write_text(plan.replace('task = "classification"', 'task = "langid"'))
+    ended = here("across", "plan.toml", cwd=tmp_path)
+    assert (ended.code, ended.stderr.count("first:"), "is one of classification" in ended.stderr) == (2, 1, True)
 
 
 def test_a_task_with_too_few_units_gives_no_interval_and_is_named(tmp_path):
@@ -264,6 +286,12 @@ BAD = {
     "unknown rule": ('"normalized mean"', '"mean"', "`rule` of the file is unknown"),
     "twice": ('name = "second"', 'name = "first"', "two tasks are called 'first'"),
     "unknown key": ('name = "second"', 'name = "second"\nankers = 1', "unknown key `ankers`"),
+    "two metrics": (
+        'metric = "accuracy"',
+        'metric = "accuracy"\nsettings = {primary = "f1_macro"}',
+        "task 'first' names its metric twice",
+    ),
+    "too deep": ("rule = ", f"deep = {'[' * 500}{']' * 500}\nrule = ", "nested too deep"),
     "weight": ('name = "second"', 'name = "second"\nweight = 0', "`weight` of task 'second'"),
     "no toml": ("[[tasks]]", "[[tasks", "plan.toml"),
     "newer": ("basanite-aggregate/1", "basanite-aggregate/9", "plan.toml"),

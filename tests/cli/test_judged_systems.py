@@ -7,6 +7,7 @@ import io
 from collections import defaultdict
 
 import numpy as np
+import polars as pl
 import pytest
 from tests.cli.running import here
 
@@ -99,6 +100,18 @@ def test_text_and_page_name_the_best_of_each_pair_and_no_winner_of_all(tmp_path)
     page = (tmp_path / "two.html").read_text()
     assert "eng-deu: Alpha is first with 90." in page
     assert "eng-jpn: Gamma is first with 60." in page
+
+
+@pytest.mark.req("T-24")
+def test_csv_and_parquet_have_a_cell_for_every_column(tmp_path):
+    data = judged(tmp_path, appraise(campaign()), "--report", "out.csv", "--report", "out.parquet", draws="200")
+    frame = pl.read_parquet(tmp_path / "out.parquet").filter(factor="language pair")
+    assert frame["value"].to_list() == pytest.approx([row["value"] for row in data["systems"]])
+    expected = ["percentile" if row["low"] is not None else "" for row in data["systems"]]
+    assert frame["method"].to_list() == expected
+    assert "percentile" in expected
+    head, *rows = csv.reader((tmp_path / "out.csv").read_text().splitlines())
+    assert (head, {len(row) for row in rows}) == (frame.columns, {len(head)})
 
 
 @pytest.mark.req("T-24")

@@ -164,7 +164,9 @@ def test_csv_and_parquet_hold_every_value_of_the_analysis(score):
 
 
 def test_a_comparison_adds_its_differences_to_the_long_table(compare):
-    pairs = [row for row in records(rendered(compare, "csv")) if row["against"]]
+    rows = records(rendered(compare, "csv"))
+    assert list(rows[0])[-5:] == ["against", "p", "p_adjusted", "verdict", "method"]
+    pairs = [row for row in rows if row["against"]]
     assert [(row["system"], row["against"], row["verdict"]) for row in pairs] == [
         ("Ochre", "Umber", "first"),
         ("Ochre", "Sienna", "first"),

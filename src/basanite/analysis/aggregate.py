@@ -261,14 +261,17 @@ def _apart(task: TaskValues, names: Sequence[str], system: str) -> tuple[Floats,
     sign = 1 if task.best == "high" else -1
     gaps = sign * np.array([task.values[system] - task.values[name] for name in others])
     gaps[np.abs(gaps) <= NARROW * abs(task.values[system])] = 0
-    drawn = sign * np.stack([task.draws[system] - task.draws[name] for name in others], axis=-1)
-    return gaps, drawn - gaps
+    with np.errstate(invalid="ignore"):  # of two infinite values
+        drawn = sign * np.stack([task.draws[system] - task.draws[name] for name in others], axis=-1)
+    return gaps, np.where(np.isfinite(drawn), drawn - gaps, math.nan)
 
 
 def _furthest(errors: Sequence[Floats], level: float) -> float | None:
     """How many standard errors the furthest of all differences is off at most, at this level; None if undefined."""
     scaled = []
     for one in errors:
+        if (np.isnan(one).mean(axis=0) > MOST_UNDEFINED).any():
+            return None
         spread = np.nanstd(one, axis=0) if one.size else np.zeros(one.shape[1])
         moving = spread > 0
         if moving.any():

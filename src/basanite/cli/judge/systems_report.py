@@ -141,4 +141,5 @@ def _records(found: Judged) -> Table:
 def _record(one: Worth, factor: str, level: str) -> tuple[str | int | float | None, ...]:
     units = one.sizes.get("segments", one.sizes.get("comparisons", 0))
     value = one.value.value if one.value.defined else None
-    return one.system, "judged", factor, level, value, one.value.low, one.value.high, units, 0, one.value.reason
+    method = "" if one.value.low is None else "percentile"
+    return one.system, "judged", factor, level, value, one.value.low, one.value.high, units, 0, one.value.reason, method

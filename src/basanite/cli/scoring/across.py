@@ -129,9 +129,7 @@ def _of_results(planned: PlannedTask) -> TaskValues:
         check_alike(results, force=False)
     other = next((result for result in results if result.task != planned.task), None)
     if other is not None:
-        raise SettingError(
-            f"{planned.name}: the result of {other.system} is one of {other.task}, not of {planned.task}."
-        )
+        raise SettingError(f"The result of {other.system} is one of {other.task}, not of {planned.task}.")
     metric = planned.metric or results[0].primary
     lacking = next((result.system for result in results if metric not in result.values), None)
     if lacking is not None:

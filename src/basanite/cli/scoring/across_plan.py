@@ -11,7 +11,6 @@ from typing import Any, ClassVar, Final, cast
 from basanite.analysis.aggregate import MISSING, NORMALIZED, RULES, UNRANKED
 from basanite.formats.bounded import read_bounded
 from basanite.formats.packs.toml_document import TomlReport, parse_toml
-from basanite.formats.toml.depth import too_deep
 from basanite.formats.toml.entries import Entries
 from basanite.formats.toml.lines import entry_lines
 from basanite.problems import Findings
@@ -45,7 +44,6 @@ class PlannedTask:
     queries: Path | None = None
     judgements: Mapping[str, Path] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)
-    line: int | None = None
 
 
 @dataclass(frozen=True)
@@ -100,9 +98,6 @@ def read_aggregate_plan(path: Path) -> tuple[AggregatePlan | None, Findings]:
     except UnicodeDecodeError:
         report.add("bytes that are not UTF-8", "save the file as UTF-8")
         return None, findings
-    if too_deep(text):
-        report.add("tables or lists are nested too deep", "write plain tables", rule="X-8")
-        return None, findings
     document = parse_toml(text, KIND, report)
     if document is None:
         return None, findings
@@ -139,6 +134,9 @@ def _task(table: PlanEntries, folder: Path, rule: str) -> PlannedTask:
     if not isinstance(settings, Mapping):
         table.add(f"`settings` of {table.place} is no table", "write settings = {key = value}", key="settings")
         settings = {}
+    if "primary" in settings and "metric" in table.values:
+        fix = "write the metric that counts as metric = … alone"
+        table.add(f"{table.place} names its metric twice: `metric` and `primary` in `settings`", fix, key="settings")
     return PlannedTask(
         table.text("name"),
         table.text("task"),
@@ -153,7 +151,6 @@ def _task(table: PlanEntries, folder: Path, rule: str) -> PlannedTask:
         next(iter(queries), None),
         table.paths("judgements", folder),
         settings,
-        table.lines.get(table.path),
     )
 
 

@@ -93,7 +93,8 @@ def _notes(found: Aggregate, declared: Declared) -> Iterator[str]:
     else:
         yield RESAMPLED
     if found.rule != NORMALIZED:
-        yield OPEN_RANKS
+        if any(one.low is not None for one in found.systems):
+            yield OPEN_RANKS
         yield ON_ENTRANTS
     for system, absent in found.unranked.items():
         fate = "counts as the worst there" if declared.missing == WORST else "is not ranked"
@@ -227,6 +228,8 @@ def _system(one: Aggregated) -> dict[str, Any]:
 
 def _records(found: Aggregate) -> Iterator[tuple[Cell, ...]]:
     for one in found.systems:
-        yield one.system, found.rule, "", "", one.value, one.low, one.high, len(found.tasks), 0, "; ".join(one.flags)
+        method = "" if one.low is None else "percentile" if found.rule == NORMALIZED else "simultaneous"
+        value = (one.value, one.low, one.high, len(found.tasks), 0, "; ".join(one.flags), method)
+        yield one.system, found.rule, "", "", *value
         for task, part in one.parts.items():
-            yield one.system, PARTS[found.rule], "task", task, part, None, None, 1, 0, ""
+            yield one.system, PARTS[found.rule], "task", task, part, None, None, 1, 0, "", ""

@@ -30,7 +30,8 @@ from basanite.reports.wording import listed, many, number, plural, with_interval
 
 NO_CLEAN_CUT = "no clean cut inside"
 DIFFERENCE_COLUMNS = ("First", "Second", "Difference", "Low", "High", "Method", "p", "Adjusted p", "Verdict", "Remarks")
-COMPARISON_COLUMNS = (*LONG_COLUMNS, "against", "p", "p_adjusted", "verdict")
+COMPARISON_COLUMNS = (*LONG_COLUMNS[:-1], "against", "p", "p_adjusted", "verdict", LONG_COLUMNS[-1])
+"""The method of the interval comes last, as in `LONG_COLUMNS`."""
 PAIRS_IN_WORDS = 6
 OPEN = ("no difference shown", "undecided")
 
@@ -342,7 +343,7 @@ def _how(comparison: Comparison, facts: Facts) -> tuple[Figure, ...]:
 
 def _records(comparison: Comparison) -> Iterator[tuple[Cell, ...]]:
     for analysis in comparison.analyses.values():
-        yield from ((*record, "", None, None, "") for record in records(analysis))
+        yield from ((*cells, "", None, None, "", method) for *cells, method in records(analysis))
     for d in comparison.differences:
-        cells = (d.first, d.metric, "", "", d.difference, d.low, d.high, None, None, d.note, d.method)
-        yield (*cells, d.second, d.p, d.p_adjusted, d.verdict)
+        cells = (d.first, d.metric, "", "", d.difference, d.low, d.high, None, None, d.note)
+        yield (*cells, d.second, d.p, d.p_adjusted, d.verdict, d.method)
