@@ -27,7 +27,7 @@ ATTACKS = {
     "results": ("preprocessor-transform", SWAP.replace("{name}", "out"), ""),
     "state": ("preprocessor-fit", SWAP.replace("{name}", "state"), ""),
     "report": ("learner-fit", FORGE, "exit code 3"),
-    "memory": ("learner-fit", "head -c 400000000 /dev/zero > /tmp/x", "more than its 256 MiB of memory"),
+    "memory": ("learner-fit", "yes | head -c 400000000 > /tmp/x", "more than its 256 MiB of memory"),
 }  # fmt: skip
 
 

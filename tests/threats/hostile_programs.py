@@ -178,6 +178,26 @@ PROGRAMS: Final = (
         without_hoard,
     ),
     Program(
+        "shared memory that is looked at in part",
+        """
+        import ctypes, mmap
+        held = []
+        for _ in range(12):
+            one = mmap.mmap(-1, 64 * 2**20)
+            for at in range(0, len(one), 4096): one[at] = 1
+            view = ctypes.c_char.from_buffer(one)
+            ctypes.CDLL(None).munmap(ctypes.c_void_p(ctypes.addressof(view) + 4096), 64 * 2**20 - 4096)
+            held.append((one, view))
+        print('held'); time.sleep(1); os._exit(0)
+        """,
+        without_hoard,
+    ),
+    Program(
+        "shared memory of a device",
+        "import mmap\none = mmap.mmap(os.open('/dev/zero', os.O_RDWR), 768 * 2**20)\nprint('held')",
+        without_hoard,
+    ),
+    Program(
         "memory of many processes",
         """
         for _ in range(8):

@@ -1,13 +1,13 @@
 """What the event log is checked against: signed receipts, and signed heads that were written outside the database.
 
-A log that was cut off, or written anew as a whole, holds in itself. But every receipt names the newest event of its
-moment, and whoever rewrites the database has neither the signing key nor the copies in other hands (X-31).
+A log that was cut off, or rewritten as a whole, holds in itself. But every receipt names the newest event of its
+moment, and rewriting the database gives nobody the signing keys of the vault or the copies in other hands (X-31).
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -17,12 +17,13 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from basanite.campaign.office import Office
-from basanite.campaign.receipting import keyring, signing_key
+from basanite.campaign.receipting import VAULT, keyring, signing_key
 from basanite.campaign.store import events
 from basanite.campaign.store.tables import Receipt, ReceiptKey
+from basanite.campaign.store.vault import Vault
 from basanite.errors import BasaniteError
 from basanite.receipts.canonical import parsed
-from basanite.receipts.keys import PublicKey, moment
+from basanite.receipts.keys import PublicKey, SigningKey, moment
 from basanite.receipts.signing import make, message
 
 HEADS: Final = "log-heads.jsonl"
@@ -44,6 +45,8 @@ class Verdict:
     head: str
     anchors: int = 0
     """How many receipts and written heads it was compared with."""
+    anchored: int = 0
+    """The newest event that one of them names; later ones are vouched for by nothing yet."""
     unbelieved: int = 0
     """How many of them are not signed by a key of this server, or were changed."""
 
@@ -53,19 +56,32 @@ class Verdict:
         return not self.broken and not self.unbelieved
 
 
-def verify(session: Session, more: Iterable[bytes] = ()) -> Verdict:
-    """Check every event against the one before it, and against every receipt at hand; `more` are those from outside."""
-    keys = {key.id: key for key in keyring(session).keys if not key.origin}
-    found = [_anchor(content, keys) for content in (*_receipts(session), *more)]
+def verify(session: Session, vault: Vault | None, more: Iterable[bytes] = ()) -> Verdict:
+    """Check every event against the one before it, and against every receipt at hand; `more` are those from outside.
+
+    The keys are those of the vault, for whoever can change the database can add keys to it; without a vault, as in a
+    restore that leaves the secrets for later, those of the database must do.
+    """
+    keys = _keys(session, vault)
+    found = [_anchor(content, keys) for content in (*_receipts(session, keys), *more)]
+    believed = [one for one in found if one is not None]
     count, head = events.head(session)
-    broken = tuple(islice(events.broken(session, filter(None, found)), MOST_BROKEN))
-    return Verdict(broken, count, head, len(found), found.count(None))
+    broken = tuple(islice(events.broken(session, believed), MOST_BROKEN))
+    anchored = max((sequence for sequence, _ in believed), default=0)
+    return Verdict(broken, count, head, len(found), anchored, len(found) - len(believed))
 
 
-def _receipts(session: Session) -> Iterator[bytes]:
-    """All receipts that were signed here; those that came with an import speak of another log."""
-    query = select(Receipt.content).join(ReceiptKey, ReceiptKey.id == Receipt.key_id, isouter=True)
-    return iter(session.scalars(query.where((ReceiptKey.origin == "") | ReceiptKey.id.is_(None))))
+def _keys(session: Session, vault: Vault | None) -> dict[str, PublicKey]:
+    if vault is None:
+        return {key.id: key for key in keyring(session).keys if not key.origin}
+    return {name: SigningKey(vault.read(VAULT, name)).public for name in vault.names(VAULT)}
+
+
+def _receipts(session: Session, keys: Container[str]) -> Iterator[bytes]:
+    """All receipts but those that came with an import, which speak of another log."""
+    query = select(Receipt.content, Receipt.key_id, ReceiptKey.origin)
+    rows = session.execute(query.join(ReceiptKey, ReceiptKey.id == Receipt.key_id, isouter=True))
+    return (content for content, key, origin in rows if key in keys or not origin)
 
 
 def _anchor(content: bytes, keys: Mapping[str, PublicKey]) -> Anchor | None:
@@ -95,8 +111,10 @@ def write_head(office: Office) -> bool:
             return False
         content = {"at": moment(office.clock()), "log": {"head": head, "sequence": sequence}}
         line = make("head", content, signing_key(session, office))
-    with place.open("ab") as file:
-        file.write(line)
+    with place.open("ab+") as file:
+        file.seek(max(0, file.tell() - 1))
+        torn = file.read(1) not in (b"", b"\n")  # the last writer was killed, or the disk was full
+        file.write(b"\n" + line if torn else line)
         file.flush()
         os.fsync(file.fileno())
     return True
@@ -114,9 +132,9 @@ def _last_sequence(place: Path) -> int:
 
 
 def kept_heads(office: Office) -> list[bytes]:
-    """The heads that were written here."""
+    """The heads that were written here; a line that was never finished says nothing."""
     place = heads_file(office)
-    return read_outside([place]) if place.exists() else []
+    return [line for line in read_outside([place]) if parsed(line)] if place.exists() else []
 
 
 def read_outside(places: Iterable[Path]) -> list[bytes]:

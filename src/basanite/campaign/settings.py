@@ -152,7 +152,7 @@ class Settings(BaseSettings):
     """Addresses or networks of proxies whose word is taken for where a call comes from (`X-Forwarded-For`)."""
     log_heads: Path | None = None
     """Where signed heads of the event log are written every hour; by default `log-heads.jsonl` in the data folder.
-    Best on another machine's disk: they show if the log in the database was cut off or written anew (X-31)."""
+    Best on another machine's disk: they show if the log in the database was cut off or rewritten (X-31)."""
     drop: Path | None = None
     """The drop folder, one folder for each team; none: that door is closed."""
     plugins: tuple[str, ...] = ()

@@ -197,7 +197,7 @@ class _Incoming:
 
     def _compared(self, total: dict[str, Any]) -> Saved:
         with Session(self.connection) as session:
-            verdict, (sequence, head) = anchors.verify(session), events.head(session)
+            verdict, (sequence, head) = anchors.verify(session, self.vault), events.head(session)
         saved = Saved(self.rows, len(self.kept["files"]), len(self.kept["sealed"]), sequence, head, self._missing())
         found = saved.as_dict()
         names = ["rows", "files", "log"] + (["references", "missing"] if self.vault else [])

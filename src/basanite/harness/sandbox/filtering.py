@@ -27,8 +27,10 @@ class Machine(NamedTuple):
     """socketpair needs no filter; these are ptrace, process_vm_readv/writev, mount, umount2, pivot_root, chroot,
     unshare, setns, bpf, perf_event_open, userfaultfd, add_key, request_key, keyctl, kexec_load, init_module,
     finit_module, delete_module, open_by_handle_at."""
-    hoards: tuple[int, ...]
+    uncounted: tuple[int, ...]
     """memfd_create, shmget and msgget: memory that belongs to no process, so that no count of processes shows it."""
+    mmap: int
+    """Shared memory without a file keeps what was written when its owner looks at less of it, so it is refused."""
 
 
 MACHINES: Final = {
@@ -38,6 +40,7 @@ MACHINES: Final = {
         56,
         (101, 310, 311, 165, 166, 155, 161, 272, 308, 321, 298, 323, 248, 249, 250, 246, 175, 313, 176, 304),
         (319, 29, 68),
+        9,
     ),
     "aarch64": Machine(
         0xC00000B7,
@@ -45,6 +48,7 @@ MACHINES: Final = {
         220,
         (117, 270, 271, 40, 39, 41, 51, 97, 268, 280, 241, 282, 217, 218, 219, 104, 105, 273, 106, 265),
         (279, 194, 186),
+        222,
     ),
 }
 UNKNOWN_CALL: Final = (425, 426, 427, 435, 447)
@@ -56,7 +60,8 @@ FILTER: Final = 2
 
 LOAD, EQUAL, AT_LEAST, ANY_BIT, RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 ALLOW, KILL, REFUSE = 0x7FFF_0000, 0x8000_0000, 0x0005_0000
-NUMBER, ARCHITECTURE, FIRST_ARGUMENT = 0, 4, 16
+NUMBER, ARCHITECTURE, FIRST_ARGUMENT, FOURTH_ARGUMENT = 0, 4, 16, 40
+MAP_SHARED, MAP_ANONYMOUS = 0x01, 0x20
 
 
 def close_filter() -> bool:
@@ -82,9 +87,11 @@ def _lines(machine: Machine) -> Iterator[tuple[int, int, int, int]]:
     yield from ((LOAD, 0, 0, NUMBER), (AT_LEAST, 0, 1, OTHER_ABI), (RETURN, 0, 0, KILL))
     for number in machine.refused:
         yield from ((EQUAL, 0, 1, number), (RETURN, 0, 0, REFUSE | errno.EPERM))
-    for number in (*UNKNOWN_CALL, *machine.hoards):
+    for number in (*UNKNOWN_CALL, *machine.uncounted):
         yield from ((EQUAL, 0, 1, number), (RETURN, 0, 0, REFUSE | errno.ENOSYS))
     yield from ((EQUAL, 0, 4, machine.socket), (LOAD, 0, 0, FIRST_ARGUMENT), (EQUAL, 1, 0, AF_UNIX))
     yield from ((RETURN, 0, 0, REFUSE | errno.EACCES), (RETURN, 0, 0, ALLOW))
+    yield from ((EQUAL, 0, 5, machine.mmap), (LOAD, 0, 0, FOURTH_ARGUMENT), (ANY_BIT, 0, 2, MAP_ANONYMOUS))
+    yield from ((ANY_BIT, 0, 1, MAP_SHARED), (RETURN, 0, 0, REFUSE | errno.EPERM), (RETURN, 0, 0, ALLOW))
     yield from ((EQUAL, 0, 3, machine.clone), (LOAD, 0, 0, FIRST_ARGUMENT), (ANY_BIT, 0, 1, CLONE_NEWUSER))
     yield from ((RETURN, 0, 0, REFUSE | errno.EPERM), (RETURN, 0, 0, ALLOW))

@@ -25,15 +25,12 @@ from basanite.harness.sandbox.box import INODES
 
 SYSTEM: Final = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store")
 SETTINGS: Final = ("/etc/alternatives", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/localtime")
-DEVICES: Final = ("null", "zero", "full", "random", "urandom")
+DEVICES: Final = ("null", "full", "random", "urandom")
+"""Not /dev/zero: mapped by several processes it is memory that no count of processes and files shows."""
 INSIDE: Final = 1000
 FIRST_UNUSED: Final = 1_500_000_000
 """Root's boxes take user numbers from here on, one each: whoever counts processes by user counts this box alone."""
 TICK: Final = 0.02
-SHARED_TICKS: Final = 10
-"""Shared memory is looked for in every so many ticks, for it means reading the maps of all processes."""
-SHARED: Final = "/dev/zero (deleted)"
-"""How the kernel names memory that processes share without a file."""
 PAGE: Final = os.sysconf("SC_PAGE_SIZE")
 WATCHED: Final = Path("/proc/self")
 ENVIRONMENT: Final = {"PATH": "/usr/bin:/bin", "HOME": "/tmp", "LC_ALL": "C.UTF-8"}
@@ -273,8 +270,7 @@ class Watch:
 
     def __init__(self, program: int, limits: Mapping[str, Any]) -> None:
         self.program, self.limits = program, limits
-        self.end = time.monotonic() + limits["seconds"]
-        self.peak, self.ticks, self.shared = 0, 0, 0
+        self.end, self.peak = time.monotonic() + limits["seconds"], 0
 
     def ended(self) -> dict[str, Any]:
         """How it ended."""
@@ -306,10 +302,7 @@ class Watch:
 
     def _over(self) -> str:
         processes = [place for place in Path("/proc").iterdir() if place.name.isdigit() and place.name != "1"]
-        if self.ticks % SHARED_TICKS == 0:
-            self.shared = shared_memory(processes)
-        self.ticks += 1
-        memory = own_memory(processes) + self.shared + written()
+        memory = own_memory(processes) + written()
         self.peak = max(self.peak, memory)
         if memory > self.limits["memory"]:
             return "memory"
@@ -328,20 +321,6 @@ def own_memory(processes: Iterable[Path]) -> int:
             _, resident, of_files = (place / "statm").read_text().split()[:3]
             pages += int(resident) - int(of_files)
     return pages * PAGE
-
-
-def shared_memory(processes: Iterable[Path]) -> int:
-    """Bytes that processes share without a file, each piece once and as large as it can get: what nobody looks at any
-    more is in no count of the kernel's, and still there."""
-    pieces: dict[str, int] = {}
-    for place in processes:
-        with suppress(OSError, ValueError):
-            for line in (place / "maps").read_text(errors="replace").splitlines():
-                if line.endswith(SHARED):
-                    ends, _, _, _, inode, _ = line.split(maxsplit=5)
-                    first, last = (int(end, 16) for end in ends.split("-"))
-                    pieces[f"{inode} {line.split()[2]}"] = last - first
-    return sum(pieces.values())
 
 
 def written() -> int:

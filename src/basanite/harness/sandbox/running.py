@@ -160,7 +160,7 @@ def _report(raw: bytes) -> dict[str, Any] | None:
     try:
         told = json.loads(raw)
         parts = {name: kind(told[name]) for name, kind in REPORTED.items() if name in told}
-    except (ValueError, TypeError, RecursionError):
+    except (ValueError, TypeError, OverflowError, RecursionError):
         return None
     return parts if "code" in parts and parts.get("cause", "") in get_args(Cause) else None
 

@@ -41,7 +41,7 @@ def events(
     """List the log of events, newest last; it is only added to, and each event holds the hash of the one before.
 
     With --verify it is compared with every receipt in the database, with the heads that the server wrote beside it, and
-    with those that you give: a log that was cut off or written anew as a whole is noticed.
+    with those that you give: a log that was cut off or rewritten as a whole is noticed.
     """
     with at_desk(data, mail, json=as_json) as desk:
         from sqlalchemy import select
@@ -56,13 +56,14 @@ def events(
         verdict = anchors.Verdict((), *head)
         if verify or receipts:
             outside = [*anchors.kept_heads(desk.office), *anchors.read_outside(receipts)]
-            verdict = anchors.verify(desk.session, outside)
+            verdict = anchors.verify(desk.session, desk.office.vault, outside)
     columns = ["sequence", "at", "actor", "kind", "subject"]
     rows = [{name: getattr(one, name) for name in (*columns, "data")} for one in reversed(found)]
     lines = table(rows, columns, empty="Nothing has happened yet.")
     if verify or receipts:
         lines += _verdict(verdict)
-    checked = {"broken": list(verdict.broken), "anchors": verdict.anchors, "unbelieved": verdict.unbelieved}
+    checked = {name: getattr(verdict, name) for name in ("anchors", "anchored", "unbelieved")}
+    checked["broken"] = list(verdict.broken)
     show({"events": rows, "head": {"sequence": head[0], "digest": head[1]}, **checked}, lines, json=as_json)
     if not verdict.holds:
         raise click.exceptions.Exit(1)
@@ -76,7 +77,8 @@ def _verdict(found: Verdict) -> Iterator[str]:
         yield f"{found.unbelieved} of {found.anchors} receipts and heads are not signed by a key of this server."
     if found.holds:
         yield f"The chain of {found.events} events holds: {found.head}"
-        yield f"It agrees with {found.anchors} signed receipts and heads."
+        reach = f", which reach to event {found.anchored}" if found.anchors else ": nothing vouches for it"
+        yield f"It agrees with {found.anchors} signed receipts and heads{reach}."
 
 
 @click.group(epilog=example("basanite admin keys list --data season"))

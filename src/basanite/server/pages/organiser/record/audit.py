@@ -67,7 +67,7 @@ def log(
 def verify(request: Request, caller: Organiser, form: Filled) -> Response:
     """Check the whole chain."""
     with caller.office.reading() as session:
-        verdict = anchors.verify(session, anchors.kept_heads(caller.office))
+        verdict = anchors.verify(session, caller.office.vault, anchors.kept_heads(caller.office))
     return show(request, caller, _asked(caller, form.text("kind"), verdict=verdict))
 
 
