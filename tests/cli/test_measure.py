@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 
 import numpy as np
@@ -39,6 +40,19 @@ def test_a_run_prints_every_value_of_the_contract_in_the_shape_of_a_score(whole)
     assert whole["values"]["ferm2"]["value"] == pytest.approx(wanted.values["ferm2"].value, rel=1e-9)
     ratios = [levels["ferm1"]["value"] for levels in whole["breakdowns"]["class"].values()]
     assert ratios == pytest.approx(wanted.classes.ratio.tolist(), rel=1e-9)
+
+
+@pytest.mark.req("S-25")
+def test_every_interval_names_its_method_and_the_table_shows_it(whole):
+    levels = [values for factor in whole["breakdowns"].values() for values in factor.values()]
+    found = [value for values in (whole["values"], *levels) for value in values.values()]
+    for value in found:
+        exact = any(flag.startswith("exact binomial bound") for flag in value["flags"])
+        assert value.get("method") == (None if value["low"] is None else "exact" if exact else "percentile"), value
+    assert {"percentile", "exact"} <= {value.get("method") for value in found}
+    shown = here("measure", "run", "seen.npz", "--metric", "rs", "--draws", "20", cwd=FEATURES).stdout
+    assert re.search(r"Metric +Value +Low +High +Method +Units", shown)
+    assert re.search(r"rs( +[0-9.]+){3} +percentile", shown)
 
 
 def test_the_same_command_prints_the_same_bytes():

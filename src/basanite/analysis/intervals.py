@@ -128,7 +128,7 @@ def span(estimate: float, draws: Floats, tails: tuple[float, float]) -> Span:
     """The interval between two tails of the defined draws; none where it would exclude its own estimate (S-24).
 
     >>> span(2.0, np.arange(5.0), (0.25, 0.75))
-    Span(low=1.0, high=3.0, flags=(), undefined=0, method='')
+    Span(low=1.0, high=3.0, flags=(), undefined=0, method='percentile')
     >>> span(4.0, np.arange(5.0), (0.25, 0.75)).flags
     ('no interval: the estimate lies outside it',)
     """
@@ -137,7 +137,7 @@ def span(estimate: float, draws: Floats, tails: tuple[float, float]) -> Span:
     if undefined > MOST_UNDEFINED * draws.size:
         return Span(None, None, (UNDEFINED_DRAWS,), undefined)
     low, high = (float(bound) for bound in np.quantile(defined, tails))
-    return _checked(estimate, (low, high), undefined)
+    return _checked(estimate, (low, high), undefined, "percentile")
 
 
 def method_span(method: str, sample: Sample) -> Span:
@@ -152,8 +152,8 @@ def method_span(method: str, sample: Sample) -> Span:
     if isinstance(ends, str):
         return Span(None, None, (ends,), undefined)
     low, high = (min(max(end, sample.possible[0]), sample.possible[1]) for end in ends)
-    found = _checked(sample.estimate, (low, high), undefined)
-    return found if found.low is None else replace(found, flags=flags + found.flags, method=method)
+    found = _checked(sample.estimate, (low, high), undefined, method)
+    return found if found.low is None else replace(found, flags=flags)
 
 
 def method_of(metric: Metric, design: Design) -> str:
@@ -164,7 +164,7 @@ def method_of(metric: Metric, design: Design) -> str:
     return method
 
 
-def _checked(estimate: float, ends: tuple[float, float], undefined: int) -> Span:
+def _checked(estimate: float, ends: tuple[float, float], undefined: int, method: str) -> Span:
     """The interval between two ends; none where it would have no width, or exclude its own estimate (S-24)."""
     low, high = ends
     slack = NARROW * max(abs(low), abs(high), abs(estimate))
@@ -172,7 +172,9 @@ def _checked(estimate: float, ends: tuple[float, float], undefined: int) -> Span
         return Span(None, None, (OUTSIDE,), undefined)
     if high - low <= slack:
         return Span(None, None, (NO_WIDTH,), undefined)
-    return Span(min(low, estimate), max(high, estimate), (), undefined)  # sums in another order differ by rounding
+    return Span(
+        min(low, estimate), max(high, estimate), (), undefined, method
+    )  # sums in another order differ by rounding
 
 
 def left_out(metric: Metric, portion: Portion, executor: Executor | None = None) -> Floats:

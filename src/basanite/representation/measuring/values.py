@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
+from dataclasses import replace
 
 import numpy as np
 
@@ -35,6 +36,7 @@ def valued(name: str, measured: Measured, drawn: Drawn, *, rows: int, level: flo
         bounds.undefined,
         tuple(dict.fromkeys(UNDEFINED_VALUE if flag == UNDEFINED else flag for flag in flags)),
         dict(measured.parts),
+        method=bounds.method,
     )
 
 
@@ -50,7 +52,7 @@ def interval_of(name: str, value: float, drawn: Drawn, *, rows: int, level: floa
         return Span(None, None, said or ("no interval: no draws were asked for",))
     found = span(value, _placed(name, value, draws) if name in drawn.moved else draws, tails_of(level))
     centred = (CENTRED,) if name in drawn.moved and HALVES not in said else ()
-    return Span(found.low, found.high, (*found.flags, *said, *centred), found.undefined)
+    return replace(found, flags=(*found.flags, *said, *centred))
 
 
 def _placed(name: str, value: float, draws: Floats) -> Floats:
@@ -77,8 +79,8 @@ def share_value(mean: float, draws: Floats | None, *, rows: int, level: float, f
     found = span(mean, draws, tails_of(level))
     if found.flags == (NO_WIDTH,) and mean in (0.0, 1.0):
         low, high = exact_bounds(mean, rows, level)
-        return Value(mean, low, high, rows, 0, (*flags, f"exact binomial bound over {rows} rows"))
-    return Value(mean, found.low, found.high, rows, found.undefined, (*flags, *found.flags))
+        return Value(mean, low, high, rows, 0, (*flags, f"exact binomial bound over {rows} rows"), method="exact")
+    return Value(mean, found.low, found.high, rows, found.undefined, (*flags, *found.flags), method=found.method)
 
 
 def class_values(
