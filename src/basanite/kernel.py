@@ -208,6 +208,8 @@ class UnitRows:
     """The column that names the clusters, "" where none does."""
     attributes: Mapping[str, NDArray[np.str_]] = field(default_factory=dict)
     """Columns of the reference or metadata that may name clusters besides the factors (S-28)."""
+    declared: frozenset[str] = frozenset()
+    """Which attributes a metadata table declares to be factors: none of them is an overlooked cluster (S-28)."""
     redrawn: Callable[[int], Callable[[int], Rows]] | None = None
     """For people who are crossed with units, as novices with passages (S-3): given a seed, a source that gives the rows
     `[draws, units, s]` of the next draws, each with other people. Not for judgements inside a unit (S-24)."""

@@ -118,6 +118,9 @@ def test_a_column_that_looks_like_a_cluster_and_is_ignored_is_named_in_a_note(tm
     assert ignored(groups=180, size=1) == [], "every level once: no cluster"
     assert ignored("--cluster", "patient") == []
     assert ignored("--cluster", "none") == [], "the user has decided"
+    described = run_score(tmp_path, "--metadata", "groups.csv", reference="plain.csv")
+    assert "patient" in described["breakdowns"], "a factor"
+    assert not any("looks like a cluster" in note for note in described["notes"]), "declared by the metadata table"
 
 
 @pytest.mark.req("S-28", "S-13")

@@ -2,7 +2,7 @@
 
 A task names its usual cluster (S-10). A column called `cluster` comes before it, and a column that the user names
 before both. Units of one cluster are alike, so intervals that take them as independent are too narrow; a column that
-looks like a cluster and is not used is therefore named in a note.
+looks like a cluster and is not used is therefore named in a note, unless a metadata table declares it a factor.
 """
 
 from __future__ import annotations
@@ -97,11 +97,12 @@ def _moved(table: UnitRows) -> Iterator[str]:
 
 
 def _ignored(table: UnitRows) -> Iterator[str]:
-    """That intervals ignore columns which look like clusters."""
+    """That intervals ignore columns which look like clusters and are no declared factors."""
     likely = {
         name: number
-        for name, cells in _columns(table).items()
-        if name != table.cluster and (number := _likely_clusters(np.asarray(cells), table.clusters))
+        for name, cells in table.attributes.items()
+        if name not in (table.cluster, *table.declared)
+        and (number := _likely_clusters(np.asarray(cells), table.clusters))
     }
     if likely:
         shown = ", ".join(f"{name} ({number} levels)" for name, number in likely.items())

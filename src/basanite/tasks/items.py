@@ -167,6 +167,7 @@ class ItemRun:
             "clusters": clusters_of(pairs.columns[cluster]) if cluster else None,
             "cluster": cluster,
             "attributes": {**{name: np.array(cells, np.str_) for name, cells in pairs.columns.items()}, **described},
+            "declared": frozenset(described),
         }
         # Values of single classes are levels already: there is no whole of them to be broken down by a factor.
         whole = {id(counted.tables[metric.name]) for metric in counted.metrics if metric.overall}
