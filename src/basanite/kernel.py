@@ -46,6 +46,10 @@ SHARE: Ends = (0.0, 1.0)
 SIGNED_SHARE: Ends = (-1.0, 1.0)
 NOT_NEGATIVE: Ends = (0.0, math.inf)
 ANY: Ends = (-math.inf, math.inf)
+PRECISION = 1e-10
+"""Published values have 10 significant digits; what differs by less is published as the same."""
+OF_SHARES = ("wilson", "exact")
+"""Methods of intervals for a value between the two ends of its range."""
 NOISE = 1e-12
 """What is smaller than this share of its scale is rounding noise, which differs between processors (S-26)."""
 
@@ -95,9 +99,16 @@ class Metric:
     value of every draw of whole units. Its rows hold what each unit contributes as it is, and `reduce` is not used."""
 
     def __post_init__(self) -> None:
-        """Refuse a range that holds no value: whoever wrote it mixed up its ends."""
-        if not callable(self.range) and not self.range[0] < self.range[1]:
+        """Refuse a range without any value, and a method for shares where the range has no two ends."""
+        if callable(self.range):
+            return
+        if not self.range[0] < self.range[1]:
             raise ValueError(f"the range of {self.name} has to be (least value, largest value), not {self.range}")
+        if self.interval in OF_SHARES and not all(map(math.isfinite, self.range)):
+            raise ValueError(
+                f"{self.name} asks for {self.interval} intervals, which need a range with two finite ends, "
+                f"not {self.range}: use another interval, such as studentized"
+            )
 
     def bind(self, **settings: Any) -> Metric:
         """The same metric with its parameters fixed; settings it does not know are left out."""
@@ -156,6 +167,26 @@ def within(number: Number, ends: Ends) -> Number:
     (0.0, 0.15, None)
     """
     return number if number is None else float(min(max(number, ends[0]), ends[1]))
+
+
+def ends_around(value: float, ends: Ends, scale: float = 0.0) -> Ends | None:
+    """The ends of an interval, which never exclude its value by rounding; None where they exclude it (S-24).
+
+    >>> ends_around(0.5, (0.4, 0.6)), ends_around(0.5, (0.5 + 1e-16, 0.6)), ends_around(0.5, (0.51, 0.6))
+    ((0.4, 0.6), (0.5, 0.6), None)
+    """
+    low, high = ends
+    slack = PRECISION * max(abs(low), abs(high), abs(value), scale)
+    return None if max(low - value, value - high) > slack else (min(low, value), max(high, value))
+
+
+def has_width(ends: Ends, scale: float = 0.0) -> bool:
+    """Whether the two ends of an interval differ once they are published.
+
+    >>> has_width((0.4, 0.6)), has_width((0.4, 0.4 + 1e-15)), has_width((0.0, 1e-15)), has_width((0.0, 1e-15), 1.0)
+    (True, False, True, False)
+    """
+    return ends[1] - ends[0] > PRECISION * max(abs(ends[0]), abs(ends[1]), scale)
 
 
 def settled(number: Number, ends: Ends) -> Number:

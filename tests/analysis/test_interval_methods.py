@@ -12,6 +12,7 @@ from basanite.analysis.paired import difference
 from basanite.analysis.resampling import Portion
 from basanite.analysis.results import Design
 from basanite.errors import SettingError
+from basanite.kernel import NOT_NEGATIVE
 from basanite.kernel import SHARE as UNIT
 
 SHARE = metric("share", MEAN.reduce, ("x", "count"), range=UNIT, interval="wilson")
@@ -83,6 +84,36 @@ def test_an_exact_interval_of_many_hits_is_wilsons():
     assert METHODS["exact"](many) == METHODS["wilson"](many)
     theirs = scipy.stats.binomtest(500, 1000).proportion_ci(method="exact")
     assert METHODS["exact"](many) == pytest.approx((theirs.low, theirs.high), abs=0.001)
+
+
+def test_units_are_left_out_once_for_an_exact_interval_that_is_wilsons():
+    values = zeros_and_ones(4_000, 2_000)
+    without, runs = (values.sum() - values) / (len(values) - 1), []
+
+    def leave_out():
+        runs.append(1)
+        return without
+
+    METHODS["exact"](Sample(0.5, np.zeros(0), len(values), 0.95, leave_out))
+    assert len(runs) == 1
+
+
+@pytest.mark.parametrize("method", ["wilson", "exact"])
+def test_a_method_for_shares_needs_a_range_with_two_ends(method):
+    with pytest.raises(ValueError, match=f"open asks for {method} intervals, which need a range with two finite ends"):
+        metric("open", MEAN.reduce, ("x", "count"), range=NOT_NEGATIVE, interval=method)
+    unbounded = metric("open", MEAN.reduce, ("x", "count"), range=lambda **_: NOT_NEGATIVE, interval=method)
+    found = interval(unbounded, means(np.random.default_rng(1).random(40)), Design(draws=50))
+    assert (found.low, found.flags) == (None, ("no interval: its method needs a range with two finite ends",))
+
+
+def test_the_longer_side_of_a_skewed_interval_is_at_most_twice_the_plain_one():
+    for units in (15, 30, 1_000):
+        values = (np.arange(units) == 0).astype(float) * units
+        low, high = METHODS["studentized"](sample(values))
+        plain = student_quantile(0.975, units - 1) * values.std(ddof=1) / units**0.5
+        assert 1.9 < (high - 1) / plain < 2
+        assert 1 - low < plain
 
 
 def test_expanded_tails_are_those_of_hesterberg():

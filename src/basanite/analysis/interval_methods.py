@@ -16,20 +16,23 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from basanite.kernel import PRECISION
+
 Floats: TypeAlias = NDArray[np.float64]
 Ends: TypeAlias = tuple[float, float]
 
 FEWEST_BCA_DRAWS = 5_000
-NARROW = 1e-10
-"""Published values have 10 significant digits; an interval narrower than that has no width."""
+NARROW = PRECISION
+"""An interval narrower than this share of its ends has no width."""
 
 NO_WIDTH = "no interval: every draw gives the same value"
 NO_JACKKNIFE = "no interval: the value is undefined without one of the units"
+NO_ENDS = "no interval: its method needs a range with two finite ends"
 NORMAL = NormalDist()
 MOST_STEPS = 10_000
 MOST_BENT = 0.9
-"""How far skewness may bend an interval: near 1 the cubic has no slope and its ends run away. At 0.9 the longer side is
-1.8 times as long as without skewness."""
+"""How far skewness may bend an interval: near 1 the cubic has no slope and its ends run away. At 0.9 the longer side of
+a 95 % interval is up to twice as long as without skewness."""
 MANY = 100
 """Hits, and misses, beyond which the exact interval of a share is Wilson's."""
 
@@ -105,18 +108,13 @@ def wilson(sample: Sample) -> Ends | str:
     [0.0326, 0.2683]
     """
     found = _share(sample)
-    if isinstance(found, str):
-        return found
-    share, trials, freedom = found
-    step = student_quantile((1 + sample.level) / 2, freedom) ** 2 / trials
-    middle, half = share + step / 2, (step * (share * (1 - share) + step / 4)) ** 0.5
-    return _unscaled(sample, ((middle - half) / (1 + step), (middle + half) / (1 + step)))
+    return found if isinstance(found, str) else _score_ends(sample, *found)
 
 
 def exact(sample: Sample) -> Ends | str:
     """The exact binomial interval of a share of that many trials (Korn and Graubard 1998), for rates near 0.
 
-    Where there are many hits and misses it is Wilson's, which does not differ then.
+    Where there are many hits and misses it is Wilson's, which hardly differs then.
 
     >>> ends = exact(Sample(0.1, np.zeros(0), 30, 0.95, lambda: (3 - (np.arange(30) < 3)) / 29))
     >>> [round(end, 4) for end in ends]
@@ -129,7 +127,7 @@ def exact(sample: Sample) -> Ends | str:
     tail = (1 + sample.level) / 2
     trials *= (NORMAL.inv_cdf(tail) / student_quantile(tail, freedom)) ** 2
     if trials * min(share, 1 - share) > MANY:
-        return wilson(sample)
+        return _score_ends(sample, *found)
     return _unscaled(sample, exact_bounds(share, trials, sample.level))
 
 
@@ -148,8 +146,6 @@ METHODS: Mapping[str, Callable[[Sample], Ends | str]] = {
     "bca": bca,
 }
 """By the names that stand beside intervals."""
-OF_SHARES = ("wilson", "exact")
-"""Methods for a value between the two ends of its range."""
 
 
 def tails_of(level: float) -> Ends:
@@ -212,11 +208,19 @@ def _share(sample: Sample) -> tuple[float, float, int] | str:
     pulls, (least, most) = _pulls(sample), sample.possible
     if isinstance(pulls, str):
         return pulls
+    if not math.isfinite(most - least):
+        return NO_ENDS
     share, number = (sample.estimate - least) / (most - least), len(pulls)
     if not 0 < share < 1:
         return NO_WIDTH
     variance = (number - 1) / number * float(np.sum(pulls**2)) / (most - least) ** 2
     return share, share * (1 - share) / variance, number - 1
+
+
+def _score_ends(sample: Sample, share: float, trials: float, freedom: int) -> Ends:
+    step = student_quantile((1 + sample.level) / 2, freedom) ** 2 / trials
+    middle, half = share + step / 2, (step * (share * (1 - share) + step / 4)) ** 0.5
+    return _unscaled(sample, ((middle - half) / (1 + step), (middle + half) / (1 + step)))
 
 
 def _unscaled(sample: Sample, shares: Ends) -> Ends:

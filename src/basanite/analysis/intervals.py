@@ -33,7 +33,7 @@ from basanite.analysis.resampling import (
 )
 from basanite.analysis.results import Design, Value
 from basanite.errors import SettingError
-from basanite.kernel import Metric, Rows, Scores, UnitRows, settled
+from basanite.kernel import Metric, Rows, Scores, UnitRows, ends_around, has_width, settled
 
 FEWEST_UNITS = 15
 FEWEST_CARRIERS = 5
@@ -166,15 +166,10 @@ def method_of(metric: Metric, design: Design) -> str:
 
 def _checked(estimate: float, ends: tuple[float, float], undefined: int, method: str) -> Span:
     """The interval between two ends; none where it would have no width, or exclude its own estimate (S-24)."""
-    low, high = ends
-    slack = NARROW * max(abs(low), abs(high), abs(estimate))
-    if max(low - estimate, estimate - high) > slack:
-        return Span(None, None, (OUTSIDE,), undefined)
-    if high - low <= slack:
-        return Span(None, None, (NO_WIDTH,), undefined)
-    return Span(
-        min(low, estimate), max(high, estimate), (), undefined, method
-    )  # sums in another order differ by rounding
+    around = ends_around(estimate, ends)
+    if around is None or not has_width(ends):
+        return Span(None, None, (OUTSIDE if around is None else NO_WIDTH,), undefined)
+    return Span(*around, (), undefined, method)
 
 
 def left_out(metric: Metric, portion: Portion, executor: Executor | None = None) -> Floats:

@@ -16,7 +16,7 @@ from functools import cached_property, partial
 import numpy as np
 
 from basanite.analysis import recomputed
-from basanite.analysis.interval_methods import NARROW, OF_SHARES, Floats, Sample
+from basanite.analysis.interval_methods import NARROW, Floats, Sample
 from basanite.analysis.intervals import Span, left_out, method_of, method_span, too_few, too_few_flag
 from basanite.analysis.reasons import Reason
 from basanite.analysis.resampling import (
@@ -38,7 +38,7 @@ from basanite.analysis.resampling import (
 from basanite.analysis.restricting import some_units
 from basanite.analysis.results import Design, Difference
 from basanite.errors import BasaniteError
-from basanite.kernel import Metric, Rows, UnitRows, settled
+from basanite.kernel import OF_SHARES, Metric, Rows, UnitRows, settled
 
 DOMINANT = 0.2
 MOVED = 10

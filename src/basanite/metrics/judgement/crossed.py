@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from basanite.kernel import ends_around
 from basanite.metrics.judgement.readability import METRICS, Readings, Reals, gold_of, novice_errors, rows, rows_of
 from basanite.metrics.relevance import pearson
 from basanite.metrics.representation.dice import source_of
@@ -20,8 +21,6 @@ from basanite.metrics.retrieval.detection import ratio
 
 DRAWS_AT_A_TIME = 256
 MOST_UNDEFINED = 0.05
-ROUNDING = 1e-9
-"""Sums in another order differ by less."""
 
 
 @dataclass(frozen=True)
@@ -98,9 +97,10 @@ def _lead(observed: float, found: Reals, level: float) -> Lead:
     if undefined > MOST_UNDEFINED * len(found) or not np.isfinite(observed):
         return Lead(float(observed), None, None, undefined, "too many draws are undefined")
     low, high = (float(end) for end in np.quantile(defined, ((1 - level) / 2, (1 + level) / 2)))
-    if not low - ROUNDING <= observed <= high + ROUNDING:
+    around = ends_around(float(observed), (low, high), 1.0)  # ratings are of this size
+    if around is None:
         return Lead(float(observed), None, None, undefined, "the estimate lies outside it")
-    return Lead(float(observed), low, high, undefined)
+    return Lead(float(observed), *around, undefined)
 
 
 def redrawn(block: Readings) -> Callable[[int], Callable[[int], Reals]]:

@@ -10,14 +10,15 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from basanite.kernel import ends_around, has_width
 from basanite.metrics.representation.dice import source_of
 
 Reals: TypeAlias = NDArray[np.float64]
 FEWEST_ITEMS = 15
 """With fewer items no interval is given (S-13)."""
 MOST_UNDEFINED = 0.05
-ROUNDING = 1e-12
-"""Sums in another order differ by less; agreement lies between -1 and 1."""
+SCALE = 1.0
+"""Agreement lies between -1 and 1."""
 
 
 @dataclass(frozen=True)
@@ -66,11 +67,12 @@ def bounded(found: Estimate, values: Reals, *, level: float = 0.95) -> Estimate:
     if len(values) - len(defined) > MOST_UNDEFINED * len(values):
         return replace(found, reason="no interval: more than 5 % of the draws are undefined")
     low, high = (float(end) for end in np.quantile(defined, ((1 - level) / 2, (1 + level) / 2)))
-    if not low - ROUNDING <= found.value <= high + ROUNDING:
+    around = ends_around(found.value, (low, high), SCALE)
+    if around is None:
         return replace(found, reason="no interval: the estimate lies outside it")
-    if high - low <= ROUNDING:
+    if not has_width((low, high), SCALE):
         return replace(found, reason="no interval: every draw gives the same value")
-    return replace(found, low=min(low, found.value), high=max(high, found.value))
+    return replace(found, low=around[0], high=around[1])
 
 
 def _drawn(size: int, source: np.random.PCG64) -> NDArray[np.int64]:

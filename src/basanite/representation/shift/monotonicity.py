@@ -142,6 +142,7 @@ def _band(normal: Floats, each: Floats, level: float) -> tuple[Floats, Floats]:
 
 
 def _bounds(value: float, draws: Floats, level: float) -> tuple[float, float]:
+    """The percentile interval of draws whose median is moved to the value, which is therefore inside (S-24)."""
     defined = draws[np.isfinite(draws)]
     if not np.isfinite(value) or draws.size - defined.size > MOST_UNDEFINED * draws.size or not defined.size:
         return float("nan"), float("nan")
