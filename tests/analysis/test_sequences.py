@@ -66,6 +66,17 @@ def test_constant_few_and_extreme_units_have_a_sequence_inside_the_range(values:
     assert not values or now.low <= now.mean <= now.high
 
 
+@pytest.mark.parametrize("values", [[0] * 30 + [1] * 60, [0] * 300 + [1] * 300, [1] * 200 + [0] * 40])
+def test_units_in_an_order_that_depends_on_their_values_have_no_sequence_and_no_precision(values: list[float]) -> None:
+    now = confidence_sequence(values)
+    assert now.mean == np.mean(values)
+    assert math.isnan(now.low)
+    assert math.isnan(now.high)
+    assert not now.half_width < 1
+    assert "early and late units" in now.reason
+    assert confidence_sequence([0, 1, 1] * 30).reason == ""
+
+
 @pytest.mark.parametrize(
     ("values", "bounds"),
     [([0.5, float("nan")], (0, 1)), ([1.5], (0, 1)), ([0.5], (1, 0)), ([0.5], (0, math.inf)), ([-0.1], (0, 1))],

@@ -44,6 +44,16 @@ class Narrow(Components):
         return codes[:, :1] * np.arange(1, codes.shape[1] + 1) if top else codes
 
 
+class NotFinite(Components):
+    """A code of its second layer is no number, and the layer above does not show it."""
+
+    def transform(self, features, layer=None):
+        codes = super().transform(features, layer)
+        if layer == 2 and len(self.weights) == 3:
+            codes[0, 3] = np.nan
+        return codes
+
+
 class BelowBound(Components):
     """Its third loss falls below what such a loss can be."""
 
@@ -85,6 +95,7 @@ DENSE_WORDS = module(
 EXPLODING = replace(COMPONENTS, name="exploding", make=Exploding)
 DEAD = replace(COMPONENTS, name="dead", make=Dead)
 NARROW = replace(COMPONENTS, name="narrow", make=Narrow)
+NOT_FINITE = replace(COMPONENTS, name="not-finite", make=NotFinite)
 BELOW_BOUND = replace(COMPONENTS, name="below-bound", make=BelowBound)
 NO_NUMBER = replace(COMPONENTS, name="no-number", make=NoNumber)
 UNTOUCHED = module(

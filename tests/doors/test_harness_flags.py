@@ -146,6 +146,14 @@ def test_a_team_that_is_well_has_no_flag_and_a_result_without_doubt_no_place_for
 
 
 @pytest.mark.req("H-37")
+def test_a_lower_layer_whose_codes_are_no_numbers_is_flagged_and_its_run_ends_well(tmp_path):
+    write_csv(tmp_path / "reviews.csv", synonyms(240))
+    team = TEAM.format(letter="a", learner=f'"{AILING}:NOT_FINITE"', linear=RIDGE)
+    found = run_plan(tmp_path, HEAD + TASK + team, "--only", "6a")
+    assert flags_of(found, "6a") == ["layer 2: some of its codes are no finite numbers"]
+
+
+@pytest.mark.req("H-37")
 def test_warnings_of_libraries_become_flags_and_no_noise_in_the_terminal(made, tmp_path):
     assert "ConvergenceWarning" not in made.ended.stderr
     assert "example.org" not in made.ended.stderr

@@ -106,6 +106,24 @@ def test_the_one_sided_bound_behind_a_verdict_stands_beside_it(tmp_path):
     assert printed.count("first minus second") <= 1
 
 
+@pytest.mark.req("S-29")
+@pytest.mark.parametrize("alpha", [0.01, 0.2])
+def test_the_bound_beside_a_verdict_has_the_level_that_the_plan_declares(alpha, tmp_path):
+    def edit(manifest):
+        manifest["plan"]["analysis"] = {"alpha": alpha}
+        return manifest
+
+    folder(tmp_path, rows=120, signal={(6, "a"): 1.05}, margin=0.02, edit=edit)
+    for one in verdicts(tmp_path).values():
+        width = stats.t.ppf(1 - alpha, one["degrees_of_freedom"]) * one["standard_error"]
+        assert one["bounds"]["lower"] == pytest.approx(one["gain"] - width)
+        assert one["bounds"]["upper"] == pytest.approx(one["gain"] + width)
+        assert f"one-sided {100 - 100 * alpha:g} %" in one["reason"]
+        if one["state"] == "supported":
+            assert one["bounds"]["lower"] > -(one["margin"] or 0)
+        assert ("outperformed" in one["finding"]) == (one["bounds"]["upper"] < 0)
+
+
 @pytest.mark.req("H-24")
 def test_where_six_fails_against_four_or_five_the_plans_reading_is_printed(planted, report):
     found = verdicts(planted)

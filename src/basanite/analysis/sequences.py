@@ -22,18 +22,21 @@ GRID = 1000
 LARGEST_BET = 0.5
 """No bet risks more than this share of what is there, so that one unit ruins nobody."""
 BLOCK = 256
+DRIFT = "early and late units differ more than chance allows, so they have no common mean to bound"
 
 Reals = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Sequence:
-    """The mean of the units that have arrived, and the ends of its confidence sequence now."""
+class MeanSequence:
+    """The mean of the units that have arrived, and the ends of its confidence sequence now; nan where none holds."""
 
     mean: float
     low: float
     high: float
     units: int
+    reason: str = ""
+    """Why there are no ends, though there are units."""
 
     @property
     def half_width(self) -> float:
@@ -43,12 +46,17 @@ class Sequence:
 
 def confidence_sequence(
     values: ArrayLike, bounds: tuple[float, float] = (0.0, 1.0), *, level: float = 0.95
-) -> Sequence:
+) -> MeanSequence:
     """The confidence sequence of the mean of units in the order in which they arrived, as it stands after the last.
 
     >>> now = confidence_sequence([0.4, 0.6, 0.5, 0.4, 0.6] * 20)
     >>> now.low < 0.5 < now.high, now.half_width < 0.15
     (True, True)
+
+    Units that come in an order that depends on their values have no such sequence:
+
+    >>> confidence_sequence([0] * 30 + [1] * 60).reason
+    'early and late units differ more than chance allows, so they have no common mean to bound'
     """
     low, high = bounds
     given = np.asarray(values, np.float64)
@@ -59,14 +67,18 @@ def confidence_sequence(
     if not bool(np.all((given >= low) & (given <= high))):
         raise SettingError(f"A confidence sequence needs values from {low:g} to {high:g}: one lies outside.")
     if not given.size:
-        return Sequence(math.nan, low, high, 0)
+        return MeanSequence(math.nan, low, high, 0)
+    mean = float(given.mean())
     inside = _means_left((given - low) / (high - low), 1 - level) / GRID
-    ends = low + (high - low) * np.array([max(inside[0] - 1 / GRID, 0.0), min(inside[-1] + 1 / GRID, 1.0)])
-    return Sequence(float(given.mean()), float(ends[0]), float(ends[1]), given.size)
+    if len(inside):
+        ends = low + (high - low) * np.array([max(inside[0] - 1 / GRID, 0.0), min(inside[-1] + 1 / GRID, 1.0)])
+        if ends[0] <= mean <= ends[1]:
+            return MeanSequence(mean, float(ends[0]), float(ends[1]), given.size)
+    return MeanSequence(mean, math.nan, math.nan, given.size, DRIFT)
 
 
 def _means_left(units: Reals, alpha: float) -> NDArray[np.int64]:
-    """The steps of the grid that no bet has ever won 1/alpha against; the one next to the mean if none is left."""
+    """The steps of the grid that no bet has ever won 1/alpha against; none where units drift."""
     means = np.arange(GRID + 1) / GRID
     bets = _bets(units, alpha)
     up, down, most = np.zeros(GRID + 1), np.zeros(GRID + 1), np.full(GRID + 1, -np.inf)
@@ -79,8 +91,7 @@ def _means_left(units: Reals, alpha: float) -> NDArray[np.int64]:
         fall = down + np.cumsum(np.log1p(-np.minimum(sizes, caps[1]) * gaps), axis=0)
         most = np.maximum(most, np.maximum(rise, fall).max(axis=0) - math.log(2))  # half of the money on each side
         up, down = rise[-1], fall[-1]
-    left = np.flatnonzero(most < -math.log(alpha))
-    return left if len(left) else np.array([round(float(units.mean()) * GRID)])
+    return np.flatnonzero(most < -math.log(alpha))
 
 
 def _bets(units: Reals, alpha: float) -> Reals:

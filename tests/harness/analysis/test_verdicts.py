@@ -52,6 +52,22 @@ def test_holm_goes_over_the_tests_that_make_claims_and_no_others():
     assert judged(many[:1])[0].p_adjusted == found[0].p
 
 
+@pytest.mark.parametrize("alpha", [0.01, 0.05, 0.2])
+@pytest.mark.parametrize("margin", [None, 0.03])
+def test_the_reason_of_a_verdict_is_true_at_every_level_of_the_tests(alpha, margin):
+    """Each bound that is said to lie above or below something does, with the confidence that stands beside it."""
+    kind = "superior" if margin is None else "not inferior"
+    line = -(margin or 0.0)
+    for found in judged([contrast(at / 1000, kind, margin) for at in range(-80, 81, 4)], alpha=alpha):
+        lower, upper = (found.gain + sign * stats.t.ppf(1 - alpha, 20) * 0.01 for sign in (-1, 1))
+        sure, reason = f"one-sided {100 - 100 * alpha:g} %", found.reason
+        assert sure in reason
+        said = f"{sure} lower bound {lower:.4f} is above" in reason
+        assert said == (lower > line and upper >= 0), reason
+        assert (f"{sure} upper bound {upper:.4f} is below 0" in reason) == (upper < 0), reason
+        assert ("becomes" in reason) == (found.state == "undecided" and found.p <= alpha < found.p_adjusted), reason
+
+
 def test_equal_systems_are_not_called_comparable_when_the_error_is_large():
     assert one(0.0, "not inferior", 0.01, error=0.05).finding == "inconclusive"
 

@@ -1,5 +1,7 @@
 """What a code holds, rows in other orders, and invariance: by hand, by brute force, and on planted cases."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 import scipy.sparse
@@ -8,7 +10,7 @@ from basanite.harness.extras.inspecting import alignment, invariance
 from basanite.harness.extras.paths import DROPPED, path_of, shifted, synonyms
 from basanite.harness.extras.study import nested_order
 from basanite.harness.extras.works import joined, measured, picked, quantity, reordered, sparseness
-from basanite.harness.steps.health import effective_rank
+from basanite.harness.steps.health import effective_rank, layer_flags
 
 
 def stored(value):
@@ -39,6 +41,29 @@ def test_sparsity_and_effective_rank_are_those_of_their_definitions():
     found = quantity({"codes_1": rows}, "codes_1")
     assert found["effective_rank"] == pytest.approx(np.exp(-(shares * np.log(shares)).sum()))
     assert found["sparsity"] == pytest.approx(sparseness(rows).mean())
+
+
+class Wide:
+    """One layer with many more units than rows, all of which follow a few directions."""
+
+    layers = 1
+
+    def __init__(self, directions):
+        rng = np.random.default_rng(3)
+        self.codes = rng.normal(size=(60, directions)) @ rng.normal(size=(directions, 3_000)) * 1e200
+
+    def transform(self, sample, layer):
+        return self.codes
+
+
+def test_a_layer_with_more_units_than_rows_is_looked_at_without_a_matrix_of_its_units():
+    wide, narrow = Wide(20), Wide(1)
+    tracemalloc.start()
+    assert layer_flags(wide, None) == {}
+    assert layer_flags(narrow, None) == {"1": ["layer 1: its 3000 units have an effective rank of 1"]}
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 8 * wide.codes.nbytes
 
 
 def test_quantity_is_the_same_for_sparse_codes():

@@ -9,7 +9,7 @@ from tests.server.judging.staging import passage, scheme
 from tests.server.panels.conftest import DESK
 
 from basanite.campaign.office import Actor
-from basanite.campaign.panels.attending import working
+from basanite.campaign.panels.attending import joining, working
 from basanite.campaign.panels.preparing import setting_up
 
 ALONE = 'per_item = 1\n[adjudicate]\nwhen = "never"\n'
@@ -75,6 +75,35 @@ def test_judging_stops_when_the_declared_precision_is_reached_and_nothing_on_a_d
     assert shown["reached"] is True
     assert shown["half_width"] <= 0.8
     assert shown["items"] == answers
+
+
+@pytest.mark.req("S-33")
+def test_answers_that_drift_have_no_sequence_and_do_not_stop_judging(visit, bench):
+    panel = begun(bench, "drifting", scheme("likert", STOP.replace("0.8", "0.3")), 100)
+    for number in range(90):
+        assert say(bench, panel, 1 if number < 30 else 5)
+    eva = visit("eva")
+    shown = eva.get(f"{API}/drifting/progress").json()["precision"]
+    assert (shown["low"], shown["high"], shown["half_width"], shown["reached"]) == (None, None, None, False)
+    assert "early and late" in shown["note"]
+    page = eva.page(f"{DESK}/drifting")
+    assert "early and late items differ more than chance allows" in page
+    assert "nan" not in page
+    assert "The declared precision is reached" not in page
+
+
+@pytest.mark.req("S-33")
+def test_a_judge_who_withdraws_is_no_longer_waited_for(visit, bench):
+    text = scheme("likert", STOP.replace("per_item = 1", 'per_item = "all"'))
+    panel = bench.panel(text, [passage(number) for number in range(60)], ["ada", "ben"], name="alone")
+    for judge in ("ada", "ben"):
+        bench.begin(panel, judge)
+    for _ in range(40):
+        assert say(bench, panel, 3)
+    assert bench.desk(panel, "ada").stage == "item", "no item is finished before both judges have answered"
+    bench.do(joining.withdraw, Actor(bench.person("ben")), panel)
+    assert bench.desk(panel, "ada").why == "precise"
+    assert "no new items are given out" in visit("ada").page(bench.address("alone"))
 
 
 @pytest.mark.req("S-33")

@@ -17,14 +17,13 @@ from basanite.harness.analysis.gains import ENOUGH_SEEDS, PLAIN, Comparer
 from basanite.harness.analysis.model import HarnessAnalysis, Judgement, Standing, TaskAnalysis, TeamRanking
 from basanite.harness.analysis.rankings import team_ranking
 from basanite.harness.analysis.standing import RunValues, all_values, averaged, bars_overlap, fold_tests, run_of
-from basanite.harness.analysis.verdicts import Contrast, judged
+from basanite.harness.analysis.verdicts import ALPHA, Contrast, judged
 from basanite.harness.conditions import CLAIMS, CONDITIONS, Claim
 from basanite.harness.results import ResultFolder, RunStatus, State, write_bytes
 from basanite.harness.steps.scoring import ALL_CLIPPED
 from basanite.reports.formats import json_output
 
 DRAWS: Final = 10_000
-ALPHA: Final = 0.05
 TOP: Final = 6
 READINGS: Final[Mapping[int, str]] = {
     4: "The plan reads such a result in one of two ways: this data set and task are not the place to see that learned "

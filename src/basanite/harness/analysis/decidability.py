@@ -16,10 +16,9 @@ import numpy as np
 
 from basanite.analysis.intervals import FEWEST_CARRIERS, FEWEST_UNITS
 from basanite.analysis.power import Spread
-from basanite.harness.analysis.analysing import ALPHA
 from basanite.harness.analysis.gains import ENOUGH_SEEDS
 from basanite.harness.analysis.standing import run_of
-from basanite.harness.analysis.verdicts import ONE_MODEL
+from basanite.harness.analysis.verdicts import ALPHA, ONE_MODEL
 from basanite.harness.building import Builder
 from basanite.harness.conditions import Claim
 from basanite.harness.data.splits import split_name

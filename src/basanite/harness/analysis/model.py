@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from basanite.harness.analysis.gains import Estimate
 from basanite.harness.analysis.standing import RunValues
-from basanite.harness.analysis.verdicts import LEVEL, Contrast
+from basanite.harness.analysis.verdicts import Contrast
 from basanite.harness.conditions import CONDITIONS, Claim
 from basanite.harness.results import State
 
@@ -81,7 +81,7 @@ class Judgement:
             "p": one.p,
             "p_adjusted": one.p_adjusted,
             "smallest_detectable": one.smallest_detectable,
-            "bounds": {"lower": one.bound(LEVEL), "upper": one.bound(1 - LEVEL)},
+            "bounds": {"lower": one.lower, "upper": one.upper},
             "finding": one.finding,
             "reason": one.reason,
             "state": one.state,

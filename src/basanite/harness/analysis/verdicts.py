@@ -1,7 +1,8 @@
 """Verdicts on claims: superiority, and being comparable within a margin that was declared before unsealing (S-2).
 
-Not to reject is no proof of anything. A system is *comparable* to a strong baseline only if the one-sided 95 % upper
-bound of what it loses lies below the margin; it is *outperformed* if the lower bound lies above nothing.
+Not to reject is no proof of anything. A system is *comparable* to a strong baseline only if the one-sided upper
+bound of what it loses lies below the margin; it is *outperformed* if the lower bound lies above nothing. These bounds
+have the confidence that the level of the tests leaves: 95 % unless the plan declares another `alpha`.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ State = Literal["supported", "not supported", "undecided"]
 NO_MARGIN: Final = "not shown to be outperformed (the plan's wording)"
 ONE_MODEL: Final = "for this one trained model"
 LEVEL: Final = 0.95
+"""Of two-sided intervals, whatever the level of the tests."""
+ALPHA: Final = 0.05
 
 
 @dataclass(frozen=True)
@@ -42,6 +45,8 @@ class Contrast:
     note: str = ""
     ends: Ends = ANY
     """The gains there can be; no interval goes beyond (S-26)."""
+    alpha: float = ALPHA
+    """The level of the tests, and of the one-sided bounds that stand beside their verdicts."""
 
     def bound(self, level: float) -> float:
         """The gain that is exceeded with this one-sided confidence: its lower bound for 0.95, its upper for 0.05."""
@@ -60,21 +65,29 @@ class Contrast:
         return self.bound((1 - LEVEL) / 2)
 
     @property
+    def lower(self) -> float:
+        """The one-sided lower bound at the level of the tests."""
+        return self.bound(1 - self.alpha)
+
+    @property
+    def upper(self) -> float:
+        """The one-sided upper bound at the level of the tests."""
+        return self.bound(self.alpha)
+
+    @property
     def smallest_detectable(self) -> float:
-        """The gain that a test at 5 % finds in 80 % of cases: from the standard error, never from what was seen."""
+        """The gain that one test finds in 80 % of cases: from the standard error, never from what was seen."""
         from scipy.special import stdtrit
 
-        return float(stdtrit(self.degrees, LEVEL) + stdtrit(self.degrees, 0.8)) * self.error
+        return float(stdtrit(self.degrees, 1 - self.alpha) + stdtrit(self.degrees, 0.8)) * self.error
 
     @property
     def reason(self) -> str:
         """What the verdict rests on: the one-sided bound that decides, which no two-sided interval shows (S-29)."""
-        least, most = self.bound(LEVEL), self.bound(1 - LEVEL)
+        sure = f"one-sided {100 * (1 - self.alpha):g} %"
         margin = self.margin if self.kind == "not inferior" else None
         line = "0" if margin is None else f"the margin {number(-margin)}"
-        lower, upper = (
-            f"one-sided 95 % {side} bound {number(end)}" for side, end in (("lower", least), ("upper", most))
-        )
+        lower, upper = f"{sure} lower bound {number(self.lower)}", f"{sure} upper bound {number(self.upper)}"
         if self.finding == "outperformed by less than the margin":
             return f"{upper} is below 0, {lower} above {line}"
         if self.finding == "outperformed":
@@ -83,12 +96,12 @@ class Contrast:
             return f"{upper} is not below 0, and no margin was declared"
         if self.state == "supported":
             return f"{lower} is above {line}"
-        if self.p <= 1 - LEVEL:
+        if self.p <= self.alpha:
             return (
                 f"{lower} is above {line}, but p {number(self.p)} becomes {number(self.p_adjusted)} for all tests here"
             )
         if margin is None:
-            return f"0 lies between the one-sided 95 % bounds {number(least)} and {number(most)}"
+            return f"0 lies between the {sure} bounds {number(self.lower)} and {number(self.upper)}"
         return f"{lower} is not above {line}, {upper} not below 0"
 
 
@@ -104,39 +117,35 @@ def tested(contrast: Contrast) -> Contrast:
     return replace(contrast, p=float(stdtr(contrast.degrees, -(contrast.gain + shift) / contrast.error)))
 
 
-def judged(contrasts: Sequence[Contrast], *, alpha: float = 0.05, replications: int = 1) -> list[Contrast]:
+def judged(contrasts: Sequence[Contrast], *, alpha: float = ALPHA, replications: int = 1) -> list[Contrast]:
     """Every contrast with its verdict; Holm goes over the tests whose rejection makes a claim, of all teams (S-2)."""
-    made = [tested(one) for one in contrasts]
+    made = [tested(replace(one, alpha=alpha)) for one in contrasts]
     places = [place for place, one in enumerate(made) if not math.isnan(one.p)]
     adjusted = dict(zip(places, holm([made[place].p for place in places]), strict=True))
     found = [replace(one, p_adjusted=adjusted.get(place, math.nan)) for place, one in enumerate(made)]
-    return [_judged(one, alpha, replications) for one in found]
+    return [_judged(one, replications) for one in found]
 
 
-def _judged(one: Contrast, alpha: float, replications: int) -> Contrast:
+def _judged(one: Contrast, replications: int) -> Contrast:
     note = "" if replications >= 3 else ONE_MODEL  # a claim about an algorithm needs three seeds (S-8)
-    if one.kind == "superior":
-        finding, state = _superior(one, alpha)
-    else:
-        finding, state = _comparable(one, alpha)
+    finding, state = _superior(one) if one.kind == "superior" else _comparable(one)
     return replace(one, finding=finding, state=state, note=note)
 
 
-def _superior(one: Contrast, alpha: float) -> tuple[str, State]:
-    if one.p_adjusted <= alpha:
+def _superior(one: Contrast) -> tuple[str, State]:
+    if one.p_adjusted <= one.alpha:
         return "better", "supported"
-    if one.bound(1 - LEVEL) < 0:
+    if one.upper < 0:
         return "outperformed", "not supported"
     return "inconclusive", "undecided"
 
 
-def _comparable(one: Contrast, alpha: float) -> tuple[str, State]:
-    """Bounds are of the loss against the strong baseline: its lower bound above 0 means outperformed."""
-    least_loss = -one.bound(1 - LEVEL)
-    outperformed = least_loss > 0
+def _comparable(one: Contrast) -> tuple[str, State]:
+    """A gain whose upper bound is below 0 is a loss against the strong baseline: outperformed."""
+    outperformed = one.upper < 0
     if one.margin is None:
         return ("outperformed", "not supported") if outperformed else (NO_MARGIN, "undecided")
-    within = one.p_adjusted <= alpha
+    within = one.p_adjusted <= one.alpha
     if outperformed:
         # Small or not, the loss is shown, and the claim is that there is none to be shown.
         return ("outperformed by less than the margin" if within else "outperformed"), "not supported"

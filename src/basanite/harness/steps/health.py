@@ -31,14 +31,14 @@ FALLING: Final = 0.02
 def layer_flags(learner: Learner, sample: Any) -> dict[str, list[str]]:
     """What is doubtful about each layer of a fitted learner, by the number of the layer; only layers with something."""
     history = getattr(learner, "history", ())
-    codes = [dense(learner.transform(sample, layer)) for layer in range(1, learner.layers + 1)]
-    found = {}
-    for at, layer in enumerate(codes):
+    found, below = {}, np.inf
+    for at in range(learner.layers):
+        codes = dense(learner.transform(sample, at + 1))
         training = _training_flags(history[at]) if at < len(history) else ()
-        below = _largest(codes[at - 1]) if at else np.inf
-        flags = [f"layer {at + 1}: {flag}" for flag in (*training, *_code_flags(layer, below, at))]
+        flags = [f"layer {at + 1}: {flag}" for flag in (*training, *_code_flags(codes, below, at))]
         if flags:
             found[str(at + 1)] = flags
+        below = _largest(codes)
     return found
 
 
@@ -63,19 +63,28 @@ def _convergence_flags(losses: Sequence[float]) -> Iterator[str]:
 
 def _code_flags(codes: Reals, below: float, at: int) -> Iterator[str]:
     largest, units = _largest(codes), codes.shape[1]
+    if not np.isfinite(largest):
+        yield "some of its codes are no finite numbers"
+        return
     if largest > GROWTH * below:
         yield f"its codes explode, the largest is {largest:.4g} where layer {at} has {below:.4g}"
     dead = int((np.ptp(codes, axis=0) <= STILL * largest).sum()) if len(codes) else 0
     if dead > DEAD_SHARE * units:
         yield f"{dead} of {units} units are dead"
     elif units >= FEWEST_UNITS and len(codes) > 1:
-        rank = effective_rank(np.cov(codes, rowvar=False, bias=True))
+        rank = effective_rank(_products(codes / largest))
         if rank < NARROW:
             yield f"its {units} units have an effective rank of {rank:.4g}"
 
 
 def _largest(codes: Reals) -> float:
     return float(np.abs(codes).max(initial=0.0))
+
+
+def _products(codes: Reals) -> Reals:
+    """The products of rows about their mean, or of units where these are fewer: the eigenvalues are the same."""
+    about = codes - codes.mean(axis=0)
+    return about @ about.T if len(about) < about.shape[1] else about.T @ about
 
 
 def effective_rank(covariance: Reals) -> float:

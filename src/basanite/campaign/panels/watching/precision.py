@@ -33,6 +33,8 @@ class Precision:
     high: float
     items: int
     wanted: float | None = None
+    note: str = ""
+    """Why there is no sequence: its ends are nan then, and nothing is reached."""
 
     @property
     def half_width(self) -> float:
@@ -52,7 +54,7 @@ def precision_of(scheme: Scheme, real: Sequence[Said], judges_at_work: Counter[s
         return None
     now = confidence_sequence(_finished(scheme, asked, real, judges_at_work), asked.bounds, level=LEVEL)
     wanted = scheme.stop_at.half_width or None
-    return Precision(asked.id, asked.title, now.mean, now.low, now.high, now.units, wanted)
+    return Precision(asked.id, asked.title, now.mean, now.low, now.high, now.units, wanted, now.reason)
 
 
 def is_precise(session: Session, panel: Panel, scheme: Scheme) -> bool:
@@ -60,16 +62,16 @@ def is_precise(session: Session, panel: Panel, scheme: Scheme) -> bool:
     if not scheme.stop_at.half_width:
         return False
     count = session.scalar(select(func.count()).select_from(Judgement).where(Judgement.panel_id == panel.id)) or 0
-    key = panel.id, panel.scheme_digest, count
+    seats = session.execute(select(Seat.group, Seat.state).where(Seat.panel_id == panel.id))
+    at_work = Counter(group for group, state in seats if state in AT_WORK)
+    key = panel.scheme_digest, count, at_work
     if _LAST.get(panel.id, (None, False))[0] != key:
-        seats = session.execute(select(Seat.group, Seat.state).where(Seat.panel_id == panel.id))
-        at_work = Counter(group for group, state in seats if state in AT_WORK)
         found = precision_of(scheme, said(session, panel.id), at_work)
         _LAST[panel.id] = key, found is not None and found.reached
     return _LAST[panel.id][1]
 
 
-_LAST: dict[str, tuple[tuple[str, str, int], bool]] = {}
+_LAST: dict[str, tuple[tuple[str, int, Counter[str]], bool]] = {}
 """The last answer for each panel with what it was computed from: every judge asks at every item."""
 
 

@@ -82,13 +82,15 @@ class PrecisionShown(BaseModel):
 
     question: str
     mean: float
-    low: float
-    high: float
+    low: float | None
+    high: float | None
     items: int
-    half_width: float
+    half_width: float | None
     wanted: float | None
     """The half-width at which judging stops, if the scheme declares one."""
     reached: bool
+    note: str
+    """Why there is no sequence; its ends are null then, and judging goes on."""
 
 
 class ProgressShown(BaseModel):
@@ -165,7 +167,8 @@ def progress(caller: Organiser, panel: Name) -> ProgressShown:
 def _precision(one: Precision | None) -> PrecisionShown | None:
     if one is None or not one.items:
         return None
-    return PrecisionShown(**{name: getattr(one, name) for name in PrecisionShown.model_fields})
+    found = {name: getattr(one, name) for name in PrecisionShown.model_fields}
+    return PrecisionShown(**found | (dict.fromkeys(("low", "high", "half_width")) if one.note else {}))
 
 
 def _judge(one: looking.JudgeLine) -> JudgeShown:
