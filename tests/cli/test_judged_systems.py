@@ -188,6 +188,47 @@ def test_direct_assessment_of_wmt_counts_systems_and_repeats_and_no_checks(tmp_p
     assert (again.code, "on a scale of their own" in again.stderr) == (2, True)
 
 
+def assessed(*scores):
+    """A table of direct assessment with these scores."""
+    lines = [f"HIT\tW1\tcs\ten\tad\t97\tA.1\t{at}\tSYSTEM\t{at}\t{score}\t9.0\n" for at, score in enumerate(scores)]
+    return DA_HEAD + "".join(lines)
+
+
+@pytest.mark.req("T-24")
+@pytest.mark.parametrize(
+    ("name", "scores", "measure"),
+    [
+        ("ad-good-stnd.csv", ("0.5", "1.25", "0.75"), "standard deviations"),  # nothing is negative
+        ("ad-good-stnd.csv", ("1", "2"), "standard deviations"),
+        ("scores.csv", ("0.5", "1.25", "-0.75"), "standard deviations"),
+        ("scores.csv", ("70", "81", "2"), "100"),
+        ("ad-good-raw.csv", ("0.5", "1.25", "2"), "100"),
+    ],
+)
+def test_the_scale_of_direct_assessment_is_told_by_the_name_of_the_file_or_by_most_scores(
+    tmp_path, name, scores, measure
+):
+    assert measure in judged(tmp_path, assessed(*scores), name=name)["measure"]
+
+
+@pytest.mark.req("T-24", case="bad")
+@pytest.mark.parametrize(
+    ("name", "scores", "words"),
+    [
+        ("scores.csv", ("70", "101", "80"), "the score is outside 0 to 100"),
+        ("scores.csv", ("70", "-1", "80"), "the score is outside 0 to 100"),
+        ("ad-good-raw.csv", ("0.5", "-1.5", "0.25"), "the score is outside 0 to 100"),
+        ("ad-good-stnd.csv", ("0.5", "70", "-0.25"), "the score is outside -30 to 30"),
+    ],
+)
+def test_a_score_outside_the_scale_is_named_by_its_line_and_relabels_nothing(tmp_path, name, scores, words):
+    (tmp_path / name).write_text(assessed(*scores))
+    ended = here("judge", "systems", name, cwd=tmp_path)
+    assert ended.code != 0
+    assert f"{name}:3" in ended.stderr
+    assert words in ended.stderr
+
+
 @pytest.mark.req("T-24", case="bad")
 @pytest.mark.parametrize(
     ("name", "text", "words"),

@@ -107,7 +107,7 @@ def _read(data: bytes, file: Path) -> tuple[Sequence[Segment], Sequence[Problem]
     first = data.partition(b"\n")[0].decode("utf-8-sig", "replace")
     if is_wmt_da(first):
         segments, problems = read_wmt_da(data, file.name)
-        return segments, problems, DEVIATIONS if standardised_already(segments) else POINTS
+        return segments, problems, DEVIATIONS if standardised_already(segments, file.name) else POINTS
     if "\t" in first or file.suffix.lower() in (".tsv", ".tab"):
         return *read_mqm(data, file.name), COSTS
     return *read_appraise(data, file.name), POINTS

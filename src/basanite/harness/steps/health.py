@@ -84,7 +84,7 @@ def _largest(codes: Reals) -> float:
 def _products(codes: Reals) -> Reals:
     """The products of rows about their mean, or of units where these are fewer: the eigenvalues are the same."""
     about = codes - codes.mean(axis=0)
-    return about @ about.T if len(about) < about.shape[1] else about.T @ about
+    return np.asarray(about @ about.T if len(about) < about.shape[1] else about.T @ about)
 
 
 def effective_rank(covariance: Reals) -> float:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from statistics import median
 
 from basanite.judging.combining.translation.segments import CONTROL, REAL, Segment
 from basanite.problems import Findings, Problem, shortened
@@ -20,6 +21,9 @@ RULE = "T-24"
 NEEDED = ("workerid", "input.src", "input.trg", "sys_id", "type", "sid", "score")
 SHOWN, AGAIN, CHECKS = "SYSTEM", "REPEAT", ("REF", "BAD_REF")
 RAW = (0.0, 100.0)
+DEVIATIONS = (-30.0, 30.0)
+"""No judge of fewer than 900 segments can have a score further from the mean."""
+TYPICAL_DEVIATION = 5.0
 
 Row = tuple[int, Mapping[str, str]]
 
@@ -34,13 +38,31 @@ def read_wmt_da(data: bytes, file: str) -> tuple[tuple[Segment, ...], tuple[Prob
     findings = Findings()
     rows = _rows(data, file, findings)
     documents = _documents(rows)
-    segments = tuple(_segment(row, documents) for line, row in rows if _sound(line, row, file, findings))
+    sound = [(line, row) for line, row in rows if _sound(line, row, file, findings)]
+    segments = tuple(_segment(row, documents) for _, row in sound)
+    _check_range(sound, standardised_already(segments, file), file, findings)
     return (segments if findings.valid else ()), tuple(findings)
 
 
-def standardised_already(segments: Sequence[Segment]) -> bool:
-    """Whether scores are standard deviations, as in `-stnd` files: points from 0 to 100 are never negative."""
-    return any(each.score is not None and not RAW[0] <= each.score <= RAW[1] for each in segments)
+def standardised_already(segments: Sequence[Segment], file: str) -> bool:
+    """Whether scores are standard deviations: by the name of the file, or else as small numbers that are not whole.
+
+    No single score decides, so that a mistyped one is a problem and not another scale.
+    """
+    for part, answer in (("-stnd", True), ("-raw", False)):
+        if part in file.casefold():
+            return answer
+    sizes = [abs(each.score) for each in segments if each.score is not None]
+    return bool(sizes) and median(sizes) <= TYPICAL_DEVIATION and not all(size.is_integer() for size in sizes)
+
+
+def _check_range(rows: Sequence[Row], deviations: bool, file: str, findings: Findings) -> None:
+    least, most = DEVIATIONS if deviations else RAW
+    for line, row in rows:
+        if not least <= float(row["score"]) <= most:
+            what = "a number of standard deviations" if deviations else "points"
+            fix = f"write {what} from {least:g} to {most:g}, and -raw (points) or -stnd into the name of the file"
+            findings.add(_problem(file, line, f"the score is outside {least:g} to {most:g}", fix, row["score"]))
 
 
 def _rows(data: bytes, file: str, findings: Findings) -> list[Row]:
