@@ -1,8 +1,10 @@
-"""Do intervals hold the truth as often as they say, on the path that users run? (S-25)
+"""Do intervals contain the true value as often as they say, on the path that users run? (S-25)
 
 For every task a world of units with a known value; a campaign is a sample of it, written as the files of the task and
 scored by `basanite.score` with the task's own settings. Written for every registered metric, at 30, 100 and 300 units
-and at 30 clusters of three to five: the share of campaigns whose interval holds the truth, and the share without one.
+and at 30 clusters of three to five: the share of campaigns whose interval contains the true value, and the share
+without one.
+
 Each world is written as soon as it is measured; a run that was broken off goes on with what the record lacks.
 """
 

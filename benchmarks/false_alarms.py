@@ -2,7 +2,9 @@
 
 For every registered metric: a family's simulator makes a large population of units for two systems that could change
 places on every unit. Campaigns are samples of it. Printed and written: the share of campaigns in which the test found a
-difference that is not there. How often intervals hold the truth is measured by `coverage.py`, from files to values.
+difference that is not there. How often intervals contain the true value is measured by `coverage.py`, from files to
+values.
+
 Each family is written as soon as it is done; a run that was broken off goes on with the families that the record lacks.
 """
 

@@ -70,7 +70,7 @@ def everyone(world: World) -> list[Pick]:
 
 
 def drawn(world: World, units: int, rng: Generator, *, clustered: bool) -> list[Pick]:
-    """A campaign of so many units, or of so many clusters of three to five units."""
+    """A campaign of this number of units, or of clusters of three to five units."""
     if not clustered:
         return [Pick(int(unit), f"{at:05}") for at, unit in enumerate(rng.integers(0, world.units, units))]
     picks: list[Pick] = []

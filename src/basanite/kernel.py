@@ -91,8 +91,8 @@ class Metric:
     """How its intervals are made: the name of a method in `basanite.analysis.interval_methods`, fixed before any data
     and checked by simulation (S-25)."""
     fewest: int = 0
-    """The units, or clusters of them, from which simulated intervals hold the truth as often as they say, where that is
-    more than the fifteen of every metric; below there is none (S-25)."""
+    """The units, or clusters of them, from which simulated intervals contain the true value as often as they say, where
+    that is more than the fifteen of every metric; below there is none (S-25)."""
     settings: Mapping[str, Any] = field(default_factory=dict)
     compute: Compute | None = None
     """For a metric that is no function of sums: `compute(rows[units, s], weights[draws, units]) -> value[draws]`, the

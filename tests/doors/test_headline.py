@@ -159,7 +159,7 @@ def campaign_with(primary):
     [
         ('"accuracy"', "Choose one of aqwv"),
         ('"theta_best"', "neither high nor low"),
-        ('"mqwv"', "chosen with the truth in hand"),
+        ('"mqwv"', "selected on the test data"),
         ('"auc"', "for development only"),
         ('{ E2E = "e2e_aqwv" }', "no task of it"),
         ('{ CLIR = "nothing" }', "there is no such metric"),

@@ -21,7 +21,7 @@ RECORD, ALARMS = Path("benchmarks/results/coverage.json"), Path("benchmarks/resu
 PAGE = Path("docs/explanation/coverage.md")
 BEGIN, END = "<!-- made by python -m tools.website.coverage -->", "<!-- end -->"
 LOUD, STANDARD_ERRORS = 0.02, 2
-"""A test is too loud where it errs so much more often than it says, and by more than so many standard errors."""
+"""A test is too loud where its error rate is above its level by more than both: this share, these standard errors."""
 
 Line = Mapping[str, Any]
 Record = Mapping[str, Any]
@@ -110,10 +110,10 @@ def _size(cell: Cell) -> str:
 
 def _table(lines: list[Line], record: Record, alarms: Record) -> str:
     cells = _cells(record["lines"])
-    held = [f"held: {_size(cell)}" if cell == cells[0] else _size(cell) for cell in cells]
+    covered = [f"coverage: {_size(cell)}" if cell == cells[0] else _size(cell) for cell in cells]
     sizes = [size for size, clustered in cells if not clustered]
     quiet = [f"false alarms: {size}" if size == sizes[0] else str(size) for size in sizes]
-    heads = ["in percent", "method", *held, f"no interval: {_size(cells[0])}", *quiet]
+    heads = ["in percent", "method", *covered, f"no interval: {_size(cells[0])}", *quiet]
     return table(heads, _rows(lines, cells, record, alarms))
 
 

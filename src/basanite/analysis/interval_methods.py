@@ -1,7 +1,8 @@
 """How the two ends of an interval are found: a plain function for each method.
 
-Which one a metric uses is part of its definition, fixed before any data (S-25); simulations say which holds the truth
-as often as it promises (`docs/explanation/coverage.md`). A method gives two ends, or the reason why it has none.
+Which one a metric uses is part of its definition, fixed before any data (S-25); simulations say which contains the
+true value as often as it promises (`docs/explanation/coverage.md`). A method gives two ends, or the reason why it
+has none.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ FEWEST_UNITS = 15
 FEWEST_CARRIERS = 5
 MOST_UNDEFINED = 0.05
 MOST_LEFT_OUT = 1_000
-"""So many groups of units are left out in turn where there are more units: it costs no more than the draws."""
+"""The number of groups that are left out in turn where there are more units: it costs no more than the draws."""
 
 TOO_FEW = "too few for an interval"
 UNDEFINED = "undefined"

@@ -84,7 +84,7 @@ class Spread:
         return max(self.variance - (self.judge_variance or 0.0) / self.judges, 0.0)
 
     def judged_by(self, judges: float) -> float:
-        """The variance of a unit that has so many judges."""
+        """The variance of a unit that has this number of judges."""
         return self.variance if self.judge_variance is None else self.unit_variance + self.judge_variance / judges
 
 
@@ -132,7 +132,7 @@ class Enough:
         return self.goal.width * math.sqrt(self.spread.variance / left) if left > LEAST_LEFT and self.known else None
 
     def units_for_difference(self, judges: float | None = None) -> int | None:
-        """How many units show the wanted difference, each judged as now or by so many judges."""
+        """How many units show the wanted difference, each judged as now or by this number of judges."""
         if self.wanted is None or not self.known:
             return None
         critical, step = self.goal.steps

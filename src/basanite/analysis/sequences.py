@@ -2,9 +2,9 @@
 
 An interval for a fixed number of units, looked at after every unit, misses the mean sooner or later. A confidence
 sequence covers it at all times at once with the level that it states. This is the hedged capital process of
-Waudby-Smith and Ramdas (Journal of the Royal Statistical Society B 86, 2024): whoever bets against a wrong mean, fairly
-and on both sides, gets rich; means against which the bets have won 1/alpha are excluded for good. It asks nothing of
-the units but that they lie in a known range and come in an order that does not depend on their values.
+Waudby-Smith and Ramdas (Journal of the Royal Statistical Society B 86, 2024): bets against a wrong mean, fair ones on
+both sides, win without limit; means against which the bets have won 1/alpha are excluded for good. It asks nothing
+of the units but that they lie in a known range and come in an order that does not depend on their values.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from basanite.errors import SettingError
 
 GRID = 1000
-"""Means are tried in so many steps of the range; an end is rounded outwards to the next one."""
+"""The number of steps of the range in which means are tried; an end is rounded outwards to the next one."""
 LARGEST_BET = 0.5
 """No bet risks more than this share of what is there, so that one unit ruins nobody."""
 BLOCK = 256

@@ -59,7 +59,7 @@ class Verdict:
 def verify(session: Session, vault: Vault | None, more: Iterable[bytes] = ()) -> Verdict:
     """Check every event against the one before it, and against every receipt at hand; `more` are those from outside.
 
-    The keys are those of the vault, for whoever can change the database can add keys to it; without a vault, as in a
+    The keys are those of the vault, for anyone who can change the database can add keys to it; without a vault, as in a
     restore that leaves the secrets for later, those of the database must do.
     """
     keys = _keys(session, vault)

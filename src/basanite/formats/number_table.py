@@ -23,7 +23,7 @@ from basanite.problems import Findings, Problem
 Reals = NDArray[np.float64]
 ID = "id"
 FEW = 10
-"""Up to so many wrong cells of a column are named one by one, even if they are most of it."""
+"""Up to this number of wrong cells of a column are named one by one, even if they are most of it."""
 OTHER_TASK = "a table with one class for each item is for the task `classification`"
 NO_FINITE = re.compile(r"[+-]?(nan|inf|infinity|[0-9]{309,}|[0-9.]+e[+]?[0-9]{3,})")
 

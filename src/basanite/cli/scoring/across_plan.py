@@ -159,7 +159,7 @@ def _anchors(table: PlanEntries, rule: str) -> tuple[float, float] | None:
     value = table.values.get("anchors")
     if value is None:
         if rule == NORMALIZED:
-            fix = "write anchors = {zero = …, one = …}: the values that count 0 and 1, whoever takes part"
+            fix = "write anchors = {zero = …, one = …}: the values that count 0 and 1, independent of the systems"
             table.add(f"{table.place} has no anchors", fix)
         return None
     ends = [value.get(key) for key in ("zero", "one")] if isinstance(value, Mapping) and len(value) == 2 else []

@@ -117,7 +117,7 @@ def perform(step: Step, root: Path) -> tuple[float, str, int]:
 
 
 ABOUT_CODE: Final = (DeprecationWarning, FutureWarning, ImportWarning, ResourceWarning)
-"""Warnings for whoever writes a library, not for whoever reads a result."""
+"""Warnings for authors of a library, not for readers of a result."""
 
 
 @contextmanager

@@ -19,7 +19,7 @@ Reals = NDArray[np.float64]
 STILL: Final = 1e-9
 """A unit that moves by less than this part of the largest code is dead."""
 GROWTH: Final = 10.0
-"""Codes that are so many times larger than those of the layer below explode."""
+"""Codes that are this many times larger than those of the layer below explode."""
 DEAD_SHARE: Final = 0.5
 NARROW: Final = 1.5
 FEWEST_UNITS: Final = 4

@@ -79,7 +79,7 @@ def _is_asked(query: Query, settings: Mapping[str, Any], phase: Phase | None) ->
 
 
 def _require(what: str, wanted: Sequence[str] | None, known: Iterable[str]) -> None:
-    """Refuse a name that nothing has: whoever mistypes one would be scored on something else."""
+    """Refuse a name that nothing has: someone who mistypes one would be scored on something else."""
     names = sorted(known)
     for name in wanted or ():
         if name not in names:

@@ -1,6 +1,6 @@
 """Values as people write them: numbers and amounts in figures and words, dates, truth values (R-32).
 
-What can be meant in two ways, such as `12,34` or `03/04/2024`, is no value here: whoever wrote it is asked.
+What can be meant in two ways, such as `12,34` or `03/04/2024`, is no value here: its author is asked.
 """
 
 from __future__ import annotations

@@ -168,7 +168,7 @@ def _sentences(comparison: Comparison) -> Iterator[str]:
         value, level = comparison.analyses[best].values[primary], comparison.analyses[best].design.level
         yield f"{best} comes first on {primary}: {with_interval(value, level)}."
         if any("optimistic" in remark for remark in remarks(value, metric_of(comparison.analyses[best], primary))):
-            yield f"Values of {primary} are optimistic: each is chosen with the truth in hand."
+            yield f"Values of {primary} are optimistic: each is selected on the test data."
         yield _groups_in_words(ranking)
     elif not any(analysis.values for analysis in comparison.analyses.values()):
         yield "There is no value of the whole, so nothing is tested: the values of the parts stand side by side."

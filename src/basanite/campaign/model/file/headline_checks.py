@@ -40,7 +40,7 @@ def _objection(task: str, name: str) -> str:
     except BasaniteError as error:
         return str(error).rstrip(".")
     if chosen.optimistic:
-        return f"{name} is chosen with the truth in hand, so no board can be decided by it"
+        return f"{name} is selected on the test data, so no board can be decided by it"
     if name in NEVER_AN_EVALUATION:
         return f"{name} is for development only, so no board can be decided by it"
     return ""

@@ -261,7 +261,7 @@ def rehearse(
 
 
 def _power(teams: int, units: int | None, variance: float | None) -> Enough | None:
-    """What a board of so many units can show when every two of the teams are compared (S-30)."""
+    """What a board of this number of units can show when every two of the teams are compared (S-30)."""
     from basanite.analysis.power import Spread
     from basanite.interface import power_goal, stated_power
 
