@@ -21,7 +21,7 @@ RECORD, ALARMS = Path("benchmarks/results/coverage.json"), Path("benchmarks/resu
 PAGE = Path("docs/explanation/coverage.md")
 BEGIN, END = "<!-- made by python -m tools.website.coverage -->", "<!-- end -->"
 LOUD, STANDARD_ERRORS = 0.02, 2
-"""A test is too loud where its error rate is above its level by more than both: this share, these standard errors."""
+"""A test is too loud where its error rate is above its level by more than this share plus these standard errors."""
 
 Line = Mapping[str, Any]
 Record = Mapping[str, Any]
