@@ -247,6 +247,18 @@ class UnitRows:
     judged: JudgedRows | None = None
     """For units that people judge, what each of their judgements alone would give."""
 
+    @property
+    def has_clusters(self) -> bool:
+        """Whether several units move together in a draw."""
+        return self.clusters is not None and len(np.unique(self.clusters)) < len(self.units)
+
+    @property
+    def drawn_unit(self) -> str:
+        """What is drawn, in a word: the unit, or its cluster by the name of the column where that is a word."""
+        if not self.has_clusters:
+            return self.unit
+        return self.cluster if self.cluster.isalpha() else "cluster"
+
     def column(self, name: str) -> NDArray[np.float64]:
         """One named column of the rows."""
         return self.rows[:, self.columns.index(name)]

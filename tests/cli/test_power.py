@@ -126,7 +126,7 @@ def test_clusters_are_counted_and_not_the_items_inside_them(tmp_path: Path) -> N
         for name in ("one", "ten")
     }
     assert found["ten"].units == 60
-    assert found["ten"].unit == "cluster"
+    assert (found["one"].unit, found["ten"].unit) == ("item", "document")
     one, ten = (found[name].units_for_half_width() for name in ("one", "ten"))
     assert one is not None
     assert ten is not None
@@ -167,6 +167,17 @@ def test_end_to_end_values_say_what_more_judges_would_change() -> None:
 
 
 @pytest.mark.req("S-30")
+def test_no_number_is_below_the_fewest_units_from_which_the_metric_has_an_interval() -> None:
+    asked = ("clir", "--reference", str(CLIR / "key"), "--submission", str(CLIR / "Alpha.tgz"), "--half-width", "0.3")
+    found = ask(*asked, "--metric", "auc")
+    assert "about 50 queries give a 95 % interval of ± 0.3000" in found.stdout
+    assert "none is below 50, the fewest" in " ".join(found.stdout.split())
+    assert answer(*asked, "--metric", "auc")["interval_half_width"] is None, "20 queries give auc no interval"
+    both = ask(*asked, "--metric", "auc", "--metric", "aqwv")
+    assert "none is below 50 (auc) or 15 (aqwv), the fewest" in " ".join(both.stdout.split())
+
+
+@pytest.mark.req("S-30")
 def test_a_comparison_says_what_its_units_can_show_and_how_many_would_be_needed(tmp_path: Path) -> None:
     page = tmp_path / "both.html"
     command = ["compare", "clir", "--reference", str(CLIR / "key"), *PAIR]
@@ -192,6 +203,8 @@ def test_a_comparison_says_what_its_units_can_show_and_how_many_would_be_needed(
         ("--variance", "nan", "--difference", "0.1"),
         ("--variance", "1", "--difference", "0"),
         ("--variance", "1", "--difference", "0.1", "--power", "1"),
+        ("--variance", "1", "--units", "30", "--power", "0.025"),
+        ("--variance", "1", "--difference", "0.5", "--units", "30", "--power", "0.01", "--judge-variance", "0.5"),
         ("--variance", "1", "--difference", "0.1", "--judge-variance", "1", "--judges", "0.5"),
         ("--variance", "1"),
         ("--difference", "0.1"),
@@ -228,6 +241,20 @@ def test_the_rehearsal_of_a_campaign_says_what_its_boards_can_show() -> None:
     many = json.loads(CliRunner().invoke(app, [*asked, "--teams", "10", "--json"]).stdout)["power"]
     assert many["alpha"] == pytest.approx(0.05 / 45)
     assert many["detectable"] > 0.0849
+
+
+def test_a_small_spread_is_variance_and_rounding_is_not() -> None:
+    assert Enough(Spread(1e-8**2), units=30, value=1.0).detectable == pytest.approx(0.53e-8, rel=0.01)
+    assert Enough(Spread(1e-13**2), units=30, value=1.0).detectable is None
+
+
+def test_numbers_at_the_ends_of_what_there_is_are_answered() -> None:
+    judged = ("--units", "30", "--judge-variance", "0.5", "--judges", "2")
+    assert answer("--variance", "1", "--difference", "1e200", *judged)["judges_for_difference"] == 1
+    assert answer("--variance", "1", "--half-width", "1e200", *judged)["judges_for_half_width"] == 1
+    few = ("--units", "14", "--judge-variance", "0.5")
+    assert answer("--variance", "0.5", "--half-width", "9", *few)["judges_for_half_width"] is None
+    assert answer("--variance", "1", "--units", "90", "--set", "alpha=1e-18")["detectable"] > 0
 
 
 def test_a_difference_too_small_for_any_number_of_units_has_none() -> None:

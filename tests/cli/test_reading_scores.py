@@ -334,3 +334,16 @@ def test_gold_that_is_no_value_of_its_type_is_found_by_the_check(tmp_path):
     ended = here("reading", "check", copy)
     assert ended.code == 1
     assert "one day" in ended.stdout + ended.stderr
+
+
+@pytest.mark.req("S-30")
+def test_power_on_answers_counts_documents_and_no_clusters_of_them(tmp_path):
+    gold = as_answers(gold_of(NFL))
+    names = sorted({one["document"] for one in gold})
+    rest = [one for one in gold if names.index(one["document"]) % 3]
+    files = [f"A={written(tmp_path / 'a.ndjson', rest)}", f"B={written(tmp_path / 'b.ndjson', rest[::2])}"]
+    asked = ("reading", "--reference", NFL, "--submission", files[0], "--submission", files[1], "--draws", "100")
+    compared = here("compare", *asked, "--primary", "f")
+    assert (compared.code, "documents would show a difference of" in compared.stdout) == (0, True), compared.stderr
+    assert "cluster" not in compared.stdout
+    assert here("power", *asked, "--metric", "f", "--json").data["answers"][0]["unit"] == "document"

@@ -337,7 +337,7 @@ def _difference(one: Contest, p: float, draws: int, design: Design) -> Differenc
     ends = one.first.metric.difference_ends
     far = np.argsort(-np.abs(shares), kind="stable")[:MOVED]
     dominant, share = _dominant(one, units, shares)
-    things = "units" if one.first.table.clusters is None else "clusters"
+    things = "clusters" if one.first.table.has_clusters else "units"
     return Difference(
         *names,
         settled(one.observed, ends),
@@ -384,7 +384,7 @@ def _bounds(one: Contest, design: Design) -> Span:
 def _unit_pulls(one: Contest) -> tuple[Sequence[str], Floats]:
     """The names of the units in order, and the pull of each, clusters taken apart."""
     first, second = one.first.table, one.second.table
-    if first.clusters is None:  # each unit is a thing of its own
+    if not first.has_clusters:  # each unit is a thing of its own
         return sorted(first.units), one.pulls
     pair = first.rows[_by_name(first)], second.rows[_by_name(second)]
     if one.first.metric.compute is not None:
@@ -399,7 +399,7 @@ def _dominant(one: Contest, units: Sequence[str], shares: Floats) -> tuple[str, 
     if squares[place] <= DOMINANT * squares.sum():
         return "", 0.0
     share = float(squares[place] / squares.sum())
-    if one.first.table.clusters is None:
+    if not one.first.table.has_clusters:
         return units[place], share
     inside = one.first.frame.place[_by_name(one.first.table)] == place
     return f"the cluster of {units[int(np.argmax(np.abs(shares) * inside))]}", share

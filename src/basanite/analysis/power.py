@@ -48,17 +48,22 @@ class Goal:
                 raise SettingError(f"{name}={getattr(self, name)} cannot be used: it must lie between 0 and 1.")
         for name in ("difference", "half_width"):
             _check_positive(name, getattr(self, name))
+        if self.steps[1] <= 0:
+            raise SettingError(
+                f"power={self.power} cannot be used with alpha={self.alpha:g}: it must be above {self.alpha / 2:g}, "
+                "half of alpha, which the test reaches where there is no difference."
+            )
 
     @property
     def steps(self) -> tuple[float, float]:
         """The two normal quantiles of the test: that of alpha, and its sum with that of the power."""
-        critical = NormalDist().inv_cdf(1 - self.alpha / 2)
-        return critical, max(critical + NormalDist().inv_cdf(self.power), 0.0)
+        critical = -NormalDist().inv_cdf(self.alpha / 2)
+        return critical, critical + NormalDist().inv_cdf(self.power)
 
     @property
     def width(self) -> float:
         """The normal quantile of the interval."""
-        return NormalDist().inv_cdf((1 + self.level) / 2)
+        return -NormalDist().inv_cdf((1 - self.level) / 2)
 
 
 @dataclass(frozen=True)
@@ -100,11 +105,13 @@ class Enough:
     metric: str = ""
     systems: tuple[str, ...] = ()
     value: float | None = None
+    fewest: int = FEWEST_UNITS
+    """The units from which the metric has an interval (S-13, S-25)."""
 
     @property
     def known(self) -> bool:
         """Whether the units vary at all; otherwise nothing follows from them."""
-        return self.spread.variance > NEGLIGIBLE * (self.value or 0.0) ** 2
+        return self.spread.variance > _square(NEGLIGIBLE * (self.value or 0.0))
 
     @property
     def wanted(self) -> float | None:
@@ -128,7 +135,7 @@ class Enough:
     @property
     def half_width(self) -> float | None:
         """Half the width of the interval that these units give; None where there are too few."""
-        left = (self.units or 0) - (self.goal.width**2 + 1) / 2
+        left = self._left_for_width
         return self.goal.width * math.sqrt(self.spread.variance / left) if left > LEAST_LEFT and self.known else None
 
     def units_for_difference(self, judges: float | None = None) -> int | None:
@@ -136,29 +143,34 @@ class Enough:
         if self.wanted is None or not self.known:
             return None
         critical, step = self.goal.steps
-        return _whole(self.sides * self._variance(judges) * _square(step / self.wanted) + critical**2 / 2)
+        return self._whole(self.sides * self._variance(judges) * _square(step / self.wanted) + critical**2 / 2)
 
     def units_for_half_width(self, judges: float | None = None) -> int | None:
         """How many units give an interval of the half-width asked for."""
         if self.goal.half_width is None or not self.known:
             return None
         width = self.goal.width
-        return _whole(self._variance(judges) * _square(width / self.goal.half_width) + (width**2 + 1) / 2)
+        return self._whole(self._variance(judges) * _square(width / self.goal.half_width) + (width**2 + 1) / 2)
 
     @property
     def judges_for_difference(self) -> int | None:
         """How many judges a unit show the wanted difference on the units there are; None if no number of them does."""
         critical, step = self.goal.steps
         left = (self.units or 0) - critical**2 / 2
-        return None if self.wanted is None else self._judges(left * (self.wanted / step) ** 2 / self.sides)
+        return None if self.wanted is None else self._judges(left * _square(self.wanted / step) / self.sides)
 
     @property
     def judges_for_half_width(self) -> int | None:
         """How many judges a unit give the half-width on the units there are; None if no number of them does."""
-        left = (self.units or 0) - (self.goal.width**2 + 1) / 2
         if self.goal.half_width is None:
             return None
-        return self._judges(left * (self.goal.half_width / self.goal.width) ** 2)
+        return self._judges(self._left_for_width * _square(self.goal.half_width / self.goal.width))
+
+    @property
+    def _left_for_width(self) -> float:
+        """The units there are after the correction of the interval; none where they are too few for any."""
+        units = self.units or 0
+        return units - (self.goal.width**2 + 1) / 2 if units >= self.fewest else 0.0
 
     def _variance(self, judges: float | None) -> float:
         return self.spread.variance if judges is None else self.spread.judged_by(judges)
@@ -168,7 +180,12 @@ class Enough:
         left = allowed - self.spread.unit_variance
         if self.spread.judge_variance is None or left <= 0:
             return None
-        return max(math.ceil(self.spread.judge_variance / left), 1)
+        judges = self.spread.judge_variance / left
+        return max(math.ceil(judges), 1) if math.isfinite(judges) else None
+
+    def _whole(self, units: float) -> int | None:
+        """A number of units, never fewer than an interval needs."""
+        return max(math.ceil(units), self.fewest) if math.isfinite(units) else None
 
 
 def enough(entries: Sequence[Entry], goal: Goal) -> Enough | None:
@@ -183,9 +200,9 @@ def enough(entries: Sequence[Entry], goal: Goal) -> Enough | None:
     # A draw of n units varies by (n-1)/n of what another n units would.
     variance = float(defined.var(ddof=1)) * things * things / (things - 1)
     spread = _with_judges(entries, variance)
-    unit = first.table.unit if first.table.clusters is None else "cluster"
     systems = tuple(entry.system for entry in entries)
-    return Enough(spread, goal, things, unit, first.metric.name, systems, value)
+    fewest = max(FEWEST_UNITS, first.metric.fewest)
+    return Enough(spread, goal, things, first.table.drawn_unit, first.metric.name, systems, value, fewest)
 
 
 def enough_of(analyses: Sequence[Analysis], metrics: Sequence[str], goal: Goal, design: Design) -> list[Enough]:
@@ -235,11 +252,6 @@ def _single_judges(entry: Entry) -> Rows:
 def _square(number: float) -> float:
     """The square; infinite where it is too large, which ** refuses."""
     return number * number
-
-
-def _whole(units: float) -> int | None:
-    """A number of units, never fewer than an interval needs (S-13)."""
-    return max(math.ceil(units), FEWEST_UNITS) if math.isfinite(units) else None
 
 
 def _check_positive(name: str, value: float | None) -> None:

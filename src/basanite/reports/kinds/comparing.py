@@ -183,8 +183,8 @@ def _power_in_words(comparison: Comparison, primary: str) -> Iterator[str]:
     if not sizes:
         return
     first = next(iter(comparison.analyses.values()))
-    clustered = first.scores.tables[primary].clusters is not None
-    unit = f"clusters of {many(unit_of(first, primary))}" if clustered else many(unit_of(first, primary))
+    drawn = first.scores.tables[primary].drawn_unit
+    unit = f"clusters of {many(unit_of(first, primary))}" if drawn == "cluster" else many(drawn)
     low, high = number(min(sizes)), number(max(sizes))
     shown = low if low == high else f"{low} to {high}, depending on the pair,"
     yield f"These {unit} would show a difference of {shown} on {primary} in 80 % of cases."

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from basanite import __version__
-from basanite.analysis.intervals import FEWEST_UNITS
 from basanite.analysis.power import PANEL_SIZES, Enough
 from basanite.figures import Cell, Table, Text
 from basanite.reports.formats.json_output import plain
@@ -28,8 +27,8 @@ DETECTABLE = "Detectable difference: the smallest that these units show in the s
 UNPAIRED = "With one system, differences are against another that varies as much, unpaired: a paired test needs fewer."
 SAME = "Every unit gives the same value, so nothing follows about how many are enough."
 GUENTHER = (
-    "Numbers of units are those of a two-sided paired test (Guenther 1981); none is below "
-    f"{FEWEST_UNITS}, the fewest that have an interval."
+    "Numbers of units are those of a two-sided paired test (Guenther 1981); none is below {fewest}, the fewest "
+    "that have an interval."
 )
 JUDGES = (
     "The variance of a unit is split into that between units and that between single judges inside a unit, by one-way "
@@ -184,7 +183,9 @@ def _needed(one: Enough) -> Iterator[tuple[Cell, ...]]:
 
 
 def _notes(found: Sequence[Enough]) -> Iterator[str]:
-    yield GUENTHER
+    named = {f"{one.fewest} ({one.metric})": one.fewest for one in found}
+    numbers = named if len(set(named.values())) > 1 else map(str, named.values())
+    yield GUENTHER.format(fewest=" or ".join(dict.fromkeys(numbers)))
     if any(one.sides == 2 for one in found):
         yield UNPAIRED
     if any(one.spread.judge_variance is not None for one in found):
