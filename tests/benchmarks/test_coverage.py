@@ -1,4 +1,4 @@
-"""Intervals hold the truth and tests stay quiet as often as they say: measured for every metric, and again here.
+"""Intervals contain the true value and tests stay quiet as often as they say: measured for each metric, and here again.
 
 The records in `benchmarks/results` are what the page shows. A small simulation of a few tasks runs from files to values
 at every run of the tests, so that intervals which a change has spoilt do not wait for the next long one.
