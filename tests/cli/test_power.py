@@ -164,6 +164,8 @@ def test_end_to_end_values_say_what_more_judges_would_change() -> None:
     needed = [row["units_for_half_width"] for row in data["by_judges"]]
     assert needed == sorted(needed, reverse=True)
     assert needed[0] > needed[-1]
+    printed = ask("e2e", *arguments, *judged, "--half-width", "0.05").stdout
+    assert "those with fewer use theirs again" in " ".join(printed.split())
 
 
 @pytest.mark.req("S-30")

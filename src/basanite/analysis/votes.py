@@ -72,6 +72,8 @@ def shares(votes: Votes) -> Reals:
 def single_shares(votes: Votes) -> Reals:
     """What each item would be by one of its votes alone, all in turn: `[most votes of an item, items]` of 0 and 1.
 
+    An item with fewer votes uses them again, so that it seems to vary less: what follows for judges is a lower bound.
+
     >>> single_shares(votes_of([0, 1, 0], [0, 0, 1], [1, 0, 1], judges=2, items=2)).tolist()
     [[1.0, 1.0], [0.0, 1.0]]
     """

@@ -1,7 +1,8 @@
 """Which thing is which, so that most of what is said of both agrees: the best one-to-one assignment (R-31).
 
-Statements about one thing each make it a linear assignment. Statements that connect several things are solved exactly
-as an integer program; only where there are more than `MOST_LINKED` of them is each thing judged on its own.
+Statements about one thing each make it a linear assignment, which is exact. Statements that connect several things make
+it an integer program: its best answer after `MOST_NODES` branches is taken, exact where the search ends before.
+Where there are more than `MOST_LINKED` of them, each thing is judged on its own.
 """
 
 from __future__ import annotations
@@ -95,7 +96,7 @@ def _numbers(found: Iterable[int]) -> dict[int, int]:
 
 
 def _searched(links: Sequence[Link], bonus: Mapping[Pair, float]) -> list[Pair] | None:
-    """The best assignment as an integer program: a link counts if all its pairs are chosen; None if it is too hard."""
+    """The best assignment found as an integer program: a link counts if all its pairs are chosen; None if none is."""
     from scipy.optimize import Bounds, LinearConstraint, milp
     from scipy.sparse import csr_array
 

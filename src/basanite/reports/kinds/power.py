@@ -33,7 +33,8 @@ GUENTHER = (
 JUDGES = (
     "The variance of a unit is split into that between units and that between single judges inside a unit, by one-way "
     "analysis of variance; more judges lower the second part only. Where votes become one verdict this is approximate, "
-    "for more judges also move the value."
+    "for more judges also move the value. Where items have different numbers of judgements, those with fewer use "
+    "theirs again, so that the part of the judges is at least what is printed."
 )
 
 
