@@ -111,7 +111,7 @@ def test_a_column_that_looks_like_a_cluster_and_is_ignored_is_named_in_a_note(tm
 
     (note,) = ignored()
     assert "patient (30 levels)" in note
-    assert "--cluster patient" in note
+    assert "name patient as the cluster" in note
     (shown,) = ignored(names=lambda number: f"Ward {number:02} bed")
     assert "patient (30 levels)" in shown
     assert ignored(groups=14) == []

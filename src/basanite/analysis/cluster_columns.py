@@ -107,8 +107,8 @@ def _ignored(table: UnitRows) -> Iterator[str]:
     if likely:
         shown = ", ".join(f"{name} ({number} levels)" for name, number in likely.items())
         yield (
-            f"intervals ignore what looks like a cluster: {shown}; if units of one level belong together, use "
-            f"--cluster {next(iter(likely))}"
+            f"intervals ignore what looks like a cluster: {shown}; if units of one level belong together, name "
+            f"{next(iter(likely))} as the cluster"
         )
 
 

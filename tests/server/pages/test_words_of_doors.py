@@ -43,6 +43,7 @@ OFFLINE = (
     "formats/foreign",  # `convert` and `import`
     "formats/retrieval/conversion.py",
     "formats/retrieval/trec.py",
+    "judging/combining/translation",  # `judge systems` alone
     "judging/combining/relevance.py",  # how files that are taken home are scored there
     "campaign/receipting.py",  # told to whoever runs the server
     "campaign/store/migrating.py",

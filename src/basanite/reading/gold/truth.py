@@ -92,7 +92,7 @@ def _nothing(part: str, version: str, path: Path, known: Known) -> str:
     about = f"It covers {len(covered)} documents of other parts or choices. " if covered else ""
     return (
         f"The gold {version} covers nothing that is asked of part {part!r}: there is nothing to score against. {about}"
-        "Choose another part, gold, queries, documents or kinds with --set, or add gold for these."
+        "Choose another part, gold, queries, documents or kinds, or add gold for these."
     )
 
 

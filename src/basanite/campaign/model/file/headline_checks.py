@@ -26,7 +26,7 @@ def check_headlines(window: Window, entry: CampaignEntries) -> None:
         name = window.settings_of(task).get(KEY)
         why = _objection(task, str(name)) if name else ""  # an empty one was told already
         if why:
-            fix = "name a metric of the task; `basanite metrics` lists them"
+            fix = "name a metric of the task that can rank systems"
             entry.add(f"the primary metric of {entry.place}: {why}", fix, key=KEY, found=str(name), rule="S-27")
 
 
