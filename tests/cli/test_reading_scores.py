@@ -85,7 +85,7 @@ def test_a_missing_answer_costs_only_among_what_was_asked(tmp_path):
 @pytest.mark.parametrize(
     ("sets", "words"),
     [
-        (["part=train"], ["covers nothing", "'train'", "v2", "--set"]),
+        (["part=train"], ["covers nothing", "'train'", "v2", "Choose another part"]),
         (["queries=losers", "documents=nfl-101"], ["covers nothing"]),
         (["queries=winner"], ["no query 'winner'", "winners"]),
         (["documents=nfl-999"], ["no document 'nfl-999'"]),

@@ -262,10 +262,12 @@ def _beta_below(x: float, first: float, second: float) -> float:
 def _pulls(sample: Sample) -> Floats | str:
     """How far each unit pulls the value away from the mean without it, or why that cannot be said."""
     left_out = sample.leave_out()
-    if not np.isfinite(left_out).all():
+    with np.errstate(over="ignore", invalid="ignore"):  # values near the largest number there is
+        pulls: Floats = left_out.mean() - left_out
+        spread = float(np.sum(pulls**2))
+    if not np.isfinite(spread):
         return NO_JACKKNIFE
-    pulls: Floats = left_out.mean() - left_out
-    narrow = float(np.sum(pulls**2)) <= float(NARROW * np.abs(left_out).max()) ** 2
+    narrow = spread <= float(NARROW * np.abs(left_out).max()) ** 2
     return NO_WIDTH if narrow else pulls
 
 

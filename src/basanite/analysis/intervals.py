@@ -7,7 +7,7 @@ either: its ends are never moved to hold it (S-24).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import partial
@@ -191,17 +191,24 @@ def jackknife(metric: Metric, portion: Portion, executor: Executor | None = None
     >>> jackknife(mean, Portion(np.arange(3), np.array([[1.0, 1], [2, 1], [6, 1]]), 3)).tolist()
     [4.0, 3.5, 1.5]
     """
-    rows, total = portion.rows, portion.total
     if metric.compute is not None:
+        rows = portion.rows
         things, step = np.unique(portion.members), max(1, BLOCK // max(1, len(rows)))
         work, pieces = (
             partial(_without, metric, portion),
             (things[at : at + step] for at in range(0, len(things), step)),
         )
         return np.concatenate(list(map(work, pieces) if executor is None else executor.map(work, pieces)))
+    with np.errstate(over="ignore", invalid="ignore"):  # a sum of numbers that are as large as can be
+        return np.concatenate(list(_differences(metric, portion)))
+
+
+def _differences(metric: Metric, portion: Portion) -> Iterator[Floats]:
+    """The value of the sum without each row."""
+    rows, total = portion.rows, portion.total
     step = max(1, BLOCK // rows.shape[1])
-    parts = [values_of(metric, total - rows[start : start + step]) for start in range(0, len(rows), step)]
-    return np.concatenate(parts)
+    for start in range(0, len(rows), step):
+        yield values_of(metric, total - rows[start : start + step])
 
 
 def _without(metric: Metric, portion: Portion, things: NDArray[np.int64]) -> Floats:

@@ -46,7 +46,8 @@ def test_the_gold_grows_by_what_adjudicated_annotations_lead_to_with_who_when_an
     assert findings.valid
     assert contents.gold == {"v2": 4}
     assert contents.statements["train"] > 0
-    truth = read_truth(tmp_path / "grown", {"part": "train", "phase": "", "gold": None}, findings)
+    asked = dict.fromkeys(("queries", "types", "documents", "kinds", "gold"))
+    truth = read_truth(tmp_path / "grown", {"part": "train", "phase": "", **asked}, findings)
     assert {one.answer.query for one in truth.gold} == {"teams", "goals"}
     assert {(one.by, one.why) for one in truth.gold} == {(ended.judy, "first texts")}
     assert {one.answer.kind for one in truth.gold} == {"explicit"}
