@@ -16,7 +16,19 @@ from basanite.formats.packs.pack_names import DOCUMENT
 
 HEAD: Final = ("format", "task", "primary")
 DETAILS: Final = ("settings", "signature")
-ENTRY: Final = ("value", "low", "high", "units", "undefined", "flags", "parts", "signature", "infinite", "note")
+ENTRY: Final = (
+    "value",
+    "low",
+    "high",
+    "units",
+    "undefined",
+    "method",
+    "flags",
+    "parts",
+    "signature",
+    "infinite",
+    "note",
+)
 THREE: Final[Mapping[str, tuple[str, ...]]] = {
     "clir": ("aqwv", "aqwv_all", "aqwv_relevant"),
     "e2e": ("e2e_aqwv", "e2e_aqwv_all", "e2e_aqwv_relevant"),
