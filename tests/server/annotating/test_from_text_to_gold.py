@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import json
+import shutil
 import tarfile
 from dataclasses import replace
 
@@ -341,7 +342,8 @@ def test_agreement_is_shown_per_category_and_text_with_spans_apart_from_labels(s
 
 @pytest.mark.req("R-17", "R-21")
 def test_a_run_that_was_handed_in_before_is_scored_again_with_the_grown_gold(stage, project, visit, package, tmp_path):
-    run, before = handed_in(stage, package, found_too(stage, project, tmp_path))
+    answers = found_too(stage, project, tmp_path)
+    run, before = handed_in(stage, with_little_gold(package, tmp_path), answers)
     tab = visit("eva")
     tab.goto(f"{stage.address}/campaigns/small/organise/annotation")
     tab.get_by_role("link", name="NFL scoring").click()
@@ -377,6 +379,16 @@ def found_too(stage, project, folder):
     said = [{name: line[name] for name in kept if name in line} for line in lines if line["document"] == "game"]
     path.write_text("".join(f"{json.dumps(line)}\n" for line in said))
     return path
+
+
+def with_little_gold(package, folder):
+    """The package with one line of what its gold will grow to: against gold that covers nothing no run is scored."""
+    newest = sorted((folder / "package" / "gold").glob("v*.ndjson"))[-1]
+    line = next(line for line in newest.read_text().splitlines() if json.loads(line)["document"] == "game")
+    made = shutil.copytree(package, folder / "little")
+    gold = sorted((made / "gold").glob("v*.ndjson"))[-1]
+    gold.write_text(f"{gold.read_text()}{line}\n")
+    return made
 
 
 def handed_in(stage, package, answers):
