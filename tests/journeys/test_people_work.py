@@ -29,7 +29,13 @@ def heading(person, words):
 
 def begin_judging(judge):
     """Read what it is about, agree, and say which languages one reads."""
-    judge.tab.get_by_role("link", name="Read what it is about").click()
+    about = judge.tab.get_by_role("link", name="Read what it is about")
+    for _ in range(60):  # the page shows what is there when it is asked for, and a busy server may not be done
+        if about.count():
+            break
+        judge.tab.wait_for_timeout(1000)
+        judge.tab.reload()
+    about.click()
     judge.press("I agree")
     judge.tab.get_by_label("Languages that you read well").fill("en")
     judge.tab.locator("main form button").first.click()
