@@ -149,7 +149,8 @@ class World:
     def letters(self, mail: str) -> list[str]:
         """The mails to an address, oldest first, as plain text."""
         found = []
-        for path in sorted((self.data / "outbox").glob("*.eml")):
+        outbox = (self.data / "outbox").glob("*.eml")
+        for path in sorted(outbox, key=lambda path: path.stat().st_mtime_ns):  # their names are random
             letter = email.message_from_bytes(path.read_bytes(), policy=email.policy.default)
             if parseaddr(str(letter["To"]))[1] == mail:
                 found.append(f"{letter['Subject']}\n{letter.get_body(('plain',)).get_content()}")
