@@ -76,7 +76,9 @@ class Reading(BaseModel):
     body: int = 16 * 2**20
     """Bytes that one call may send."""
     together: int = 2
-    """Calls that are worked on side by side."""
+    """Calls that are worked on side by side; one team has at most all but one of them."""
+    waiting: int = Field(default=4, ge=1)
+    """Calls of one team that wait for their turn; one more is told to come back (X-22)."""
     calls: str = "60/minute"
     """Calls of one person."""
     practice: int = 50

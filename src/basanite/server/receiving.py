@@ -12,12 +12,14 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import TypeVar
 
 from anyio import CapacityLimiter, from_thread, to_thread
 from starlette.requests import ClientDisconnect, Request
 
 from basanite.campaign.model.refusals import RefusedError, refused
+from basanite.server.roles import Caller
 
 Result = TypeVar("Result")
 
@@ -42,11 +44,12 @@ class Lanes:
         self.busy: Counter[str] = Counter()
 
     @contextmanager
-    def one_of(self, who: str) -> Iterator[CapacityLimiter]:
+    def one_of(self, who: str, retry_at: datetime) -> Iterator[CapacityLimiter]:
         """A lane for somebody, unless they have enough of them already."""
         if self.busy[who] >= self.each:
             fix = "wait until one of them has ended"
-            raise refused("P-11", f"{self.each} uploads of yours are under way", fix, status=429)
+            words = f"{self.each} calls of yours are under way"
+            raise refused("P-11", words, fix, status=429, retry_at=retry_at)
         self.busy[who] += 1
         try:
             yield self.limiter
@@ -60,7 +63,9 @@ async def received(request: Request, work: Callable[[Iterator[bytes]], Result]) 
     pace: Pace = getattr(request.app.state, "pace", Pace())
     lanes: Lanes = request.app.state.lanes
     request.state.streams = True
-    with lanes.one_of(str(request.state.caller.viewer.person)) as limiter:
+    caller: Caller = request.state.caller
+    later = caller.office.clock() + timedelta(seconds=pace.idle)
+    with lanes.one_of(str(caller.viewer.person), later) as limiter:
         pieces = _pieces(_paced(request.stream(), pace))
         return await to_thread.run_sync(lambda: work(pieces), limiter=limiter)
 

@@ -13,6 +13,7 @@ from tests.server.accounts.conftest import PASSWORD, TOKEN, link_in_mail
 from tests.server.conftest import fresh_office
 
 from basanite.campaign.jobs import comparing
+from basanite.campaign.jobs.queue import QUEUE, client
 from basanite.campaign.office import COMMAND, Actor
 from basanite.campaign.organising.releasing import release
 from basanite.campaign.people.persons import add_person
@@ -264,6 +265,19 @@ def test_a_paired_test_of_own_runs_is_asked_for_waited_for_and_read(visit, stage
     assert re.search(r"[+−]1\.0000", told)
     other = stage.submit(team="beta", file="perfect")
     assert browser.send(page, f"{HOME}/compare", run=[runs[0], other]).status_code == 404
+
+
+@pytest.mark.req("X-22")
+def test_comparisons_that_a_team_asks_for_wait_behind_its_own_jobs_and_nobody_elses(visit, stage):
+    whose = {}
+    for who, team in (("ada", "alpha"), ("bea", "beta")):
+        runs = [stage.submit(team=team, file=name, label=name, kind="contrastive") for name in ("silent", "perfect")]
+        page = f"{HOME}/compare?run={runs[0]}&run={runs[1]}"
+        before = {job.workflow_id for job in client(stage.office).list_workflows(queue_name=QUEUE)}
+        assert "It is being computed" in visit(who).send(page, f"{HOME}/compare", run=runs).text
+        after = [job for job in client(stage.office).list_workflows(queue_name=QUEUE) if job.workflow_id not in before]
+        whose[team] = [(job.name, job.queue_partition_key) for job in after]
+    assert whose == {name: [("compare", getattr(stage.season, name))] for name in ("alpha", "beta")}
 
 
 @pytest.mark.req("S-29")

@@ -43,7 +43,7 @@ class Prepared:
 def prepare(office: Office, path: Path) -> Prepared:
     """Check a package folder or archive in the child, and keep it among the sealed files; problems refuse it."""
     with _archive(office, path) as archive:
-        order = Order("prepare", {"package": Given("package.tgz", archive)}, sealed=True, patient=True)
+        order = Order("prepare", "", {"package": Given("package.tgz", archive)}, sealed=True, patient=True)
         with worked(office, order) as outcome:
             index = told(outcome, "index.json")
             kept = {name: office.sealed.take(outcome.out / name).digest for name in ("package.tgz", "open.tgz")}

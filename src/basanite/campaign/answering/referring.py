@@ -25,6 +25,7 @@ from basanite.campaign.organising.references import Material, Place
 from basanite.campaign.people.roles import require_organiser
 from basanite.campaign.store import events
 from basanite.campaign.store.tables import Batch, ReadingPackage, Reference
+from basanite.campaign.turns import turn
 
 TASK: Final = "reading"
 ARCHIVE, HUMAN = "package.tgz", "human.ndjson"
@@ -83,7 +84,8 @@ def make_reference(
         held = references.holding(session, campaign_id, place)
     reference_files.window_of(campaign, place)
     material = _material(office, grown, held)
-    reference_files.check(office, campaign, place, material)
+    with turn(office, campaign_id, "preview"):
+        reference_files.check(office, campaign, place, material)
     with office.writing() as session:
         return _added(session, office, actor, grown, place, material, reason.strip())
 
@@ -121,7 +123,7 @@ def _packed(office: Office, grown: _Grown) -> str:
         if one.digest:
             path = office.sealed.path(one.digest)
             files[f"gold_{one.name}"] = Given(f"{one.name}.ndjson", path, office.sealed)
-    with worked(office, Order("repack", files, sealed=True, patient=True)) as outcome:
+    with worked(office, Order("repack", grown.package.campaign_id, files, sealed=True, patient=True)) as outcome:
         return office.sealed.take(outcome.out / ARCHIVE).digest
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import logging
 import tempfile
-import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -20,16 +19,13 @@ from basanite.campaign.answering.inside.desk import ORDER, REFUSED
 from basanite.campaign.jobs.running import ONE_THREAD, PYTHON, Given, Outcome, box_holds, interpreter, lay
 from basanite.campaign.model.refusals import RefusedError, refused
 from basanite.campaign.office import Office
+from basanite.campaign.turns import turn
 from basanite.harness.sandbox.box import Box, Limits
 from basanite.harness.sandbox.running import run_boxed, run_open
 from basanite.problems import Problem
 
 COMMAND: Final = (PYTHON, "-I", "-m", "basanite.campaign.answering.inside")
-PATIENCE: Final = 30.0
-"""Seconds that a call waits for its turn."""
 log = logging.getLogger("basanite.reading")
-_lanes: dict[int, threading.BoundedSemaphore] = {}
-_making = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -37,6 +33,8 @@ class Order:
     """What a child is to do, with which files."""
 
     work: str
+    party: str
+    """Who it is for, and whose turn it takes: a team, or a campaign (X-22)."""
     files: Mapping[str, Given]
     data: Mapping[str, Any] = field(default_factory=dict)
     sealed: bool = False
@@ -48,7 +46,10 @@ class Order:
 @contextmanager
 def worked(office: Office, order: Order) -> Iterator[Outcome]:
     """Run a child and look at what it wrote; what the caller can mend is refused in its words."""
-    with _turn(office), tempfile.TemporaryDirectory(dir=_scratch(office), ignore_cleanup_errors=True) as name:
+    with (
+        turn(office, order.party),
+        tempfile.TemporaryDirectory(dir=_scratch(office), ignore_cleanup_errors=True) as name,
+    ):
         folder = Path(name)
         outcome = _run(office, order, folder)
         if not outcome.good or outcome.path(REFUSED) is not None:
@@ -62,20 +63,6 @@ def told(outcome: Outcome, name: str) -> Any:
     if path is None:
         raise refused("R-23", "the limited process gave no answer", "try again; tell the operators if it stays")
     return json.loads(path.read_bytes())
-
-
-@contextmanager
-def _turn(office: Office) -> Iterator[None]:
-    """Not too many children side by side; whoever waits for too long is told to come back."""
-    together = office.settings.reading.together
-    with _making:
-        lane = _lanes.setdefault(together, threading.BoundedSemaphore(together))
-    if not lane.acquire(timeout=PATIENCE):
-        raise refused("P-11", "too many calls are being worked on", "try again in a minute", status=503)
-    try:
-        yield
-    finally:
-        lane.release()
 
 
 def _scratch(office: Office) -> Path:

@@ -123,13 +123,13 @@ def _data(
     }
 
 
-def compute(office: Office, wanted: Ready) -> str:
-    """Score a run unless the same was scored before; gives the digest of the result."""
+def compute(office: Office, wanted: Ready, party: str) -> str:
+    """Score a run, in the turn of this party, unless the same was scored before; gives the digest of the result."""
     with office.reading() as session:
         known = session.get(ReadingScore, wanted.key)
     if known is not None:
         return known.digest
-    with _laid(office, wanted) as order, worked(office, order) as outcome:
+    with _laid(office, wanted, party) as order, worked(office, order) as outcome:
         stored = office.files.take(outcome.out / "result.json")
         result = told(outcome, "result.json")
     with office.writing() as session:
@@ -151,7 +151,7 @@ def _row(office: Office, wanted: Ready, digest: str, result: Mapping[str, Any]) 
 
 
 @contextmanager
-def _laid(office: Office, wanted: Ready) -> Iterator[Order]:
+def _laid(office: Office, wanted: Ready, party: str) -> Iterator[Order]:
     """The files of a scoring: practice is scored with what is open alone."""
     practice = wanted.task.mode == "practice"
     content = {"answers": wanted.answers, **({"human": wanted.human} if wanted.human else {})}
@@ -164,7 +164,7 @@ def _laid(office: Office, wanted: Ready) -> Iterator[Order]:
             path = Path(name) / f"{role}.ndjson"
             path.write_bytes(data)
             files[role] = Given(path.name, path)
-        yield Order("score", files, wanted.data, sealed=not practice, patient=True)
+        yield Order("score", party, files, wanted.data, sealed=not practice, patient=True)
 
 
 def _gold(office: Office, wanted: Ready, digest: str, *, sealed: bool) -> bytes:
@@ -195,7 +195,7 @@ def see(office: Office, who: Viewer, run: ReadingRun, gold: str = "") -> Scored:
         if wanted.version.state != "active" and not who.staff:
             raise refused("R-17", "there is no such version of the gold", "leave `gold` out", status=404)
         sealed = plans.current(session, run.campaign_id).campaign.sealed
-    result = json.loads(office.files.read(compute(office, wanted)))
+    result = json.loads(office.files.read(compute(office, wanted, who.party)))
     if seen is None:
         return Scored(run.id, "full", wanted.version.name, wanted.count, json_output.plain(result))
     data = shown(result, seen)
@@ -269,7 +269,7 @@ def score_due(office: Office, package_id: str | None = None) -> int:
         proposed = session.scalars(question).all()
         wanted = [one for row in proposed for one in _due(session, office, row)]
     for one in wanted:
-        compute(office, one)
+        compute(office, one, one.run.campaign_id)
     return len(wanted)
 
 

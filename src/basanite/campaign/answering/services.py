@@ -33,6 +33,7 @@ RDF: Final = {name: next(end for end, one in ENDINGS.items() if one == name) for
 
 def reason(
     office: Office,
+    who: Viewer,
     campaign_id: str,
     package_id: str,
     service: str,
@@ -49,7 +50,7 @@ def reason(
     with _file(office, f"body{ending}", body) as given:
         files = {"package": without_sealed(office, package), "body": given}
         data = {"service": service, "media": media, "query": query, "statement": statement, "limits": _limits(office)}
-        with worked(office, Order("reason", files, data)) as outcome:
+        with worked(office, Order("reason", who.party, files, data)) as outcome:
             return told(outcome, "answer.json")
 
 
@@ -93,7 +94,7 @@ def sparql(
         "tasks": names,
     }
     with _file(office, "query.rq", query.encode()) as asked, _file(office, "answers.ndjson", lines.encode()) as given:
-        order = Order("sparql", {**files, "query": asked, "answers": given}, data, sealed=who.staff)
+        order = Order("sparql", who.party, {**files, "query": asked, "answers": given}, data, sealed=who.staff)
         with worked(office, order) as outcome:
             return Found((outcome.out / "result").read_bytes(), told(outcome, "kind.json")["format"])
 
@@ -139,16 +140,16 @@ def take_answers(
             return known
         runs.check_open(session, office, who, row)
         names = json.dumps(runs.known_names(session, office, row))
-    arrived, problems = _read(office, body, media, names)
+    arrived, problems = _read(office, who, body, media, names)
     with office.writing() as session:
         told_ = {"problems": problems["problems"], "counted": problems["total"]}
         return runs.receive(session, office, actor, row, arrived, key=key, digest=digest, media=media, **told_)
 
 
-def _read(office: Office, body: bytes, media: str, names: str) -> tuple[list[Arrived], Mapping[str, Any]]:
+def _read(office: Office, who: Viewer, body: bytes, media: str, names: str) -> tuple[list[Arrived], Mapping[str, Any]]:
     ending = ".ndjson" if media == "ndjson" else RDF[media]
     with _file(office, f"answers{ending}", body) as given, _file(office, "known.json", names.encode()) as known:
-        order = Order("answers", {"body": given, "known": known}, {"media": media})
+        order = Order("answers", who.party, {"body": given, "known": known}, {"media": media})
         with worked(office, order) as outcome:
             found, problems = told(outcome, "answers.json"), told(outcome, "problems.json")
     return [Arrived(**{**one, "provenance": tuple(one["provenance"])}) for one in found], problems
@@ -162,7 +163,8 @@ def derivation(office: Office, campaign_id: str, pool_id: str) -> bytes | None:
             raise missing("answer")
         package = session.get_one(ReadingPackage, row.reading_package_id)
     data = {"query": row.query, "document": row.document, "part": row.part, "bindings": row.bindings}
-    with worked(office, Order("explain", {"package": whole(office, package)}, data, sealed=True)) as outcome:
+    order = Order("explain", campaign_id, {"package": whole(office, package)}, data, sealed=True)
+    with worked(office, order) as outcome:
         path = outcome.path("derivation.html")
         return path.read_bytes() if path is not None else None
 

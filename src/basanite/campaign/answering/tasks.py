@@ -66,7 +66,7 @@ def check(session: Session, office: Office, who: Viewer, campaign_id: str, packa
     else:
         _check_practice(session, office, who, campaign_id, sealed=parts[wanted.part])
     given = whole(office, package) if who.staff else without_sealed(office, package)
-    order = Order("task", {"package": given}, asdict(wanted), sealed=who.staff)
+    order = Order("task", who.party, {"package": given}, asdict(wanted), sealed=who.staff)
     return Ready(package, wanted, None if who.staff else who.team, parts[wanted.part], order)
 
 

@@ -2,7 +2,7 @@
 
 The jobs stand in the tables of DBOS in the same database as everything else. A job's id is its key, so that asking
 twice gives one job. Jobs of one team wait behind each other and never before those of another team;
-comparisons wait behind those of their campaign.
+comparisons that a team asked for are its own, those of boards wait behind those of their campaign.
 """
 
 from __future__ import annotations
@@ -38,13 +38,15 @@ _ready: WeakSet[Database] = WeakSet()
 """Databases known to have the tables of the jobs."""
 
 
-def enqueue(session: Session, office: Office, workflow: str, key: str, /, **arguments: Any) -> None:
+def enqueue(
+    session: Session, office: Office, workflow: str, key: str, /, *, whose: str | None = None, **arguments: Any
+) -> None:
     """Ask for a job inside the caller's transaction; one with the same key, waiting or ended, is not made again."""
     options = {
         "workflow_name": workflow,
         "queue_name": QUEUE,
         "workflow_id": key,
-        "queue_partition_key": _whose(session, arguments) or NOBODY,
+        "queue_partition_key": whose or _whose(session, arguments) or NOBODY,
     }
     session.flush()
     _make_tables(session, office)

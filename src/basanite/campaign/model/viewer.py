@@ -26,6 +26,11 @@ class Viewer:
         return self.campaign in (None, campaign_id)
 
     @property
+    def party(self) -> str:
+        """Whose turn it is where calls wait: the team's, or that of the campaign's own people (X-22)."""
+        return (None if self.staff else self.team) or self.campaign or ""
+
+    @property
     def staff(self) -> bool:
         """Whether this is one of the evaluation team."""
         return bool(self.roles & STAFF)

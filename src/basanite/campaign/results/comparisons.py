@@ -37,12 +37,12 @@ class Order:
     subject: Mapping[str, Any]
 
 
-def ask(session: Session, office: Office, orders: Iterable[Order], *, turn: int = 0) -> int:
+def ask(session: Session, office: Office, orders: Iterable[Order], *, turn: int = 0, team: str | None = None) -> int:
     """Ask for comparisons in the caller's transaction, each once a day and turn; says how many."""
     listed = list(orders)
     for order in listed:
         key = f"compare:{order.key}:{office.clock():%Y-%m-%d}" + (f":{turn}" if turn else "")
-        enqueue(session, office, "compare", key, **asdict(order))
+        enqueue(session, office, "compare", key, whose=team, **asdict(order))
     return len(listed)
 
 

@@ -140,7 +140,7 @@ def ask(
     if session.get(Board, chosen.key) is not None or (asked and office.clock() - max(asked) < HOUR):
         return
     _refuse_too_many(session, office, chosen)
-    comparisons.ask(session, office, [chosen.order()], turn=len(asked))
+    comparisons.ask(session, office, [chosen.order()], turn=len(asked), team=team)
     data = {"key": chosen.key, "runs": [run.id for run in chosen.runs]}
     events.record(session, ASKED, at=office.clock(), actor=actor.id, subject=team, campaign_id=campaign_id, data=data)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 import tarfile
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 
 import pytest
 from sqlalchemy import select
@@ -15,6 +16,7 @@ from basanite.campaign.office import Actor
 from basanite.campaign.organising import plans
 from basanite.campaign.people.terms import agreements
 from basanite.campaign.store.tables import Deviation, PackFile, PlanVersion, Reference, Signature
+from basanite.campaign.turns import turn
 from basanite.testing import small_campaign_text
 
 
@@ -88,6 +90,21 @@ def test_a_new_file_is_previewed_with_its_changes_and_deviations_before_it_holds
     with stage.office.reading() as session:
         row = session.scalars(select(Deviation)).one()
     assert (row.reason, row.by) == ("one more was promised", stage.season.eva)
+
+
+@pytest.mark.req("X-22")
+def test_previews_wait_for_their_turn_and_one_campaign_does_not_hold_up_another(desk, stage):
+    stage.office.settings.reading.waiting = 1
+    with ThreadPoolExecutor(2) as pool:
+        with turn(stage.office, stage.season.campaign_id, "preview"):
+            sent = [pool.submit(Filed, eva, plan_text()) for eva in (desk(), desk())]
+            done, late = wait(sent, return_when=FIRST_COMPLETED)
+            refused = done.pop().result().answer
+            assert refused.status_code == 429
+            assert "too many calls of your team are waiting for their turn (at most 1)" in refused.text
+            with turn(stage.office, "another campaign", "preview"):
+                assert not late.pop().done()
+        assert sum(bool(one.result().digest) for one in sent) == 1, "it was only late"
 
 
 FINAL = """

@@ -26,11 +26,12 @@ async def ask_reasoner(
 ) -> dict[str, Any]:
     """Reason about statements that you send, with the rules and the ontology of a package, within limits (X-13)."""
     media = media_of(request, SENT, "json")
-    office, campaign = caller.office, caller.here[0].id
 
     def work(body: bytes) -> dict[str, Any]:
-        words = {"query": query, "statement": statement}
-        found: dict[str, Any] = services.reason(office, campaign, package, service, body, media=media, **words)
+        who = (caller.office, caller.viewer, caller.here[0].id)
+        found: dict[str, Any] = services.reason(
+            *who, package, service, body, media=media, query=query, statement=statement
+        )
         return found
 
     return await with_body(request, caller, work)

@@ -18,6 +18,7 @@ from basanite.campaign.annotating.finding import config_row, documents, projects
 from basanite.campaign.annotating.packages import text_of, working_folder
 from basanite.campaign.annotating.setting_up import bounded
 from basanite.campaign.model.refusals import RefusedError
+from basanite.campaign.turns import turn
 from basanite.formats.bounded import read_bounded
 from basanite.problems import Problem
 from basanite.server.catalogue import say
@@ -83,6 +84,8 @@ def _checked(request: Request, caller: Caller, taken: Taken) -> Response:
     try:
         page = _previewed(caller, listed, chosen, bounded(text))
     except RefusedError as error:
+        if error.status != 422:
+            raise
         page = PreviewPage(say("Preview of a configuration"), listed, chosen, "", tuple(error.problems), checked=True)
     return show(request, caller, page, status=422 if page.found and not page.given else 200)
 
@@ -98,6 +101,7 @@ def _own(session: Session, caller: Caller, project: str) -> str:
 
 def _previewed(caller: Caller, listed: tuple[tuple[str, str], ...], chosen: str, text: str) -> PreviewPage:
     with ExitStack() as stack:
+        stack.enter_context(turn(caller.office, caller.viewer.party, "preview"))
         folder, sample = _beside(caller, chosen)
         if folder is None:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=caller.office.settings.data)))

@@ -16,6 +16,7 @@ from basanite.campaign.organising import plans
 from basanite.campaign.organising.looking import previewing
 from basanite.campaign.organising.looking.previewing import PlanPreview
 from basanite.campaign.store.tables import Deviation
+from basanite.campaign.turns import turn
 from basanite.errors import InvalidInputError
 from basanite.formats.bounded import read_bounded
 from basanite.server.catalogue import said, say
@@ -111,7 +112,7 @@ async def change(request: Request, caller: Organiser) -> Response:
 def _previewed(request: Request, caller: Caller, taken: Taken) -> Response:
     try:
         text = _text(taken)
-        with caller.office.reading() as session:
+        with turn(caller.office, caller.viewer.party, "preview"), caller.office.reading() as session:
             found = previewing.preview(session, caller.office, caller.here[0].id, text)
     except InvalidInputError as error:
         return refuse(request, caller, _asked(caller), refusal(error))

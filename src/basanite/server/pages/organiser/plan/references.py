@@ -17,6 +17,7 @@ from basanite.campaign.model.refusals import RefusedError, refused
 from basanite.campaign.organising import approvals, reference_files, references, seconding
 from basanite.campaign.organising.references import Place
 from basanite.campaign.store.tables import Reference
+from basanite.campaign.turns import turn
 from basanite.server.catalogue import said, say
 from basanite.server.pages.foundation.frame import go, refuse, show
 from basanite.server.pages.foundation.multipart import Taken, take
@@ -113,7 +114,8 @@ def _kept(caller: Caller, place: Place, path: Path, reason: str) -> str:
     with office.reading() as session:
         held = references.holding(session, row.id, place)
     material = reference_files.take_in(office, reference_files.Paths((path,))).after(held)
-    reference_files.check(office, campaign, place, material)
+    with turn(office, row.id, "preview"):
+        reference_files.check(office, campaign, place, material)
     with office.writing() as session:
         who = (session, office, caller.actor, row.id)
         made = references.add(*who, place, material, reason=reason, hold=two)
