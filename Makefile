@@ -4,7 +4,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
-INSTALL := $(PIP) install -c constraints.txt
+HASHED := $(PIP) install --require-hashes -r requirements/build.txt
+HASHES := $(wildcard requirements/*.txt)
+OURS := $(PIP) install --no-deps --no-build-isolation -e .
 BASE := $(VENV)/.installed-base
 DEV := $(VENV)/.installed-dev
 TORCH ?= yes
@@ -24,7 +26,7 @@ OFFICES := tests/campaign tests/server tests/cli/test_admin.py tests/cli/test_do
 export BASANITE_BROWSER := $(if $(filter true 1,$(CI)),required,optional)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup check test test-all test-gpu demo docs screens bench conformance audit fuzz clean browser torch torch-left-out
+.PHONY: help setup check test test-all test-gpu demo docs screens bench conformance audit fuzz wheel requirements clean browser torch torch-left-out
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -78,6 +80,16 @@ audit: $(DEV) ## what we depend on at run time: pins, licences, versions known t
 fuzz: $(DEV) ## try every reader of strangers' bytes at length (TRIES=2000, FROM=0); zero crashes
 	FUZZ_TRIES=$(or $(TRIES),2000) FUZZ_FROM=$(or $(FROM),0) $(PYTEST) -q --dist load --timeout 1800 tests/fuzz
 
+wheel: ## build the wheel into dist, with the build tools that requirements/build.txt fixes
+	@$(PYTHON) -m venv build/wheel
+	@build/wheel/bin/python -m pip --disable-pip-version-check --quiet install --require-hashes -r requirements/build.txt
+	@rm -f dist/basanite-*.whl
+	@build/wheel/bin/python -m pip --disable-pip-version-check --quiet wheel --no-deps --no-index --no-build-isolation --wheel-dir dist .
+	@ls dist/basanite-*.whl
+
+requirements: $(DEV) ## write the hashes of all packages anew after a change of pins (needs uv and a network)
+	$(BIN)/python -m tools.hashed_requirements
+
 clean: ## remove build outputs and caches (.venv stays)
 	rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find src tests tools -name __pycache__ -type d -prune -exec rm -rf {} +
@@ -94,17 +106,17 @@ $(BIN)/python:
 	@echo "Making $(VENV) with $$($(PYTHON) --version)"
 	@$(PYTHON) -m venv $(VENV)
 
-# The build backend is installed from constraints.txt too, so that nothing outside that list decides what we get.
-$(BASE): constraints.txt pyproject.toml | $(BIN)/python
+# Everything by its hash, the build backend too, so that nothing outside requirements/ decides what we get.
+$(BASE): $(HASHES) pyproject.toml | $(BIN)/python
 	@echo "Installing Basanite into $(VENV): about 800 MB, a minute or so"
-	@$(INSTALL) hatchling editables
-	@$(INSTALL) --no-build-isolation -e '.[reading,server]'
+	@$(HASHED) -r requirements/server.txt -r requirements/reading.txt
+	@$(OURS)
 	@touch $@
 
-$(DEV): constraints.txt pyproject.toml | $(BIN)/python
+$(DEV): $(HASHES) pyproject.toml | $(BIN)/python
 	@echo "Installing Basanite and the tools to work on it into $(VENV): about 1.5 GB, some minutes"
-	@$(INSTALL) hatchling editables
-	@$(INSTALL) --no-build-isolation -e '.[dev]'
+	@$(HASHED) -r requirements/dev.txt
+	@$(OURS)
 	@touch $(BASE) $@
 
 # PyTorch is large and only some tests need it, so it is not part of the installation: TORCH=no leaves it out.
@@ -117,7 +129,7 @@ torch-left-out:
 $(TORCHED): | $(DEV)
 	@echo "Installing PyTorch 2.13.0 for the tests of the torch backend: about 870 MB as a CPU build, several GB with"
 	@echo "CUDA libraries where your package index offers only that. Without it: make test TORCH=no"
-	@$(INSTALL) torch==2.13.0
+	@$(PIP) install -c constraints.txt torch
 	@touch $@
 
 # Debian's Chromium, where there is none and we may install it; otherwise it is said what will not be run.

@@ -58,7 +58,7 @@ def test_where_no_season_lies_the_doctor_tells_what_is_installed_and_makes_nothi
 def test_an_extra_that_is_missing_is_told_with_what_it_is_for_and_how_to_get_it(monkeypatch):
     monkeypatch.setattr(installation.metadata, "requires", lambda name: ["no-such-package>=1; extra == 'reading'"])
     (found,) = [one for one in installation.installation() if one.name == "extra reading"]
-    assert (found.state, found.cure) == ("note", "pip install 'basanite[reading]'")
+    assert (found.state, found.cure) == ("note", "pip install -r requirements/reading.txt")
     assert "not installed (no-such-package), only needed for reasoning" in found.words
 
 

@@ -232,7 +232,9 @@ def _zarr_group(path: Path) -> Any:
     try:
         import zarr
     except ModuleNotFoundError as missing:
-        raise MissingExtraError("Reading zarr needs the package zarr: pip install zarr.") from missing
+        raise MissingExtraError(
+            "Reading zarr needs the package zarr: pip install -r requirements/zarr.txt"
+        ) from missing
     return zarr.open_group(str(path), mode="r")
 
 

@@ -70,7 +70,9 @@ def _opened(address: str, storage: Storage) -> Any:
     try:
         from obstore.store import S3Store
     except ModuleNotFoundError as error:
-        raise ObjectStoreError("Files in an object store need the extra s3: pip install 'basanite[s3]'.") from error
+        raise ObjectStoreError(
+            "Files in an object store need the extra s3: pip install -r requirements/s3.txt."
+        ) from error
     parts = urlsplit(address)
     if parts.scheme != "s3" or not parts.netloc:
         raise ObjectStoreError(f"{address!r} is no address of a bucket: write s3://BUCKET/PREFIX.")

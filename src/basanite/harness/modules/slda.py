@@ -80,7 +80,9 @@ def _package() -> Any:
             warnings.simplefilter("ignore")  # of its compiled parts, which are none of the user's business
             import tomotopy
     except ModuleNotFoundError as missing:
-        raise MissingExtraError("The module 'slda' needs tomotopy: pip install 'basanite[harness]'.") from missing
+        raise MissingExtraError(
+            "The module 'slda' needs tomotopy: pip install -r requirements/harness.txt."
+        ) from missing
     return tomotopy
 
 

@@ -103,7 +103,9 @@ class _TorchLayer:
         try:
             import torch
         except ModuleNotFoundError as missing:
-            raise MissingExtraError("Taking features from a PyTorch model needs torch: pip install torch.") from missing
+            raise MissingExtraError(
+                "Taking features from a PyTorch model needs torch: pip install -r requirements/torch.txt"
+            ) from missing
         self.torch, self.model, self.device = torch, model, device
         self.module = dict(model.named_modules())[layer]
         self.caught: Any = None
