@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
-HASHED := $(PIP) install --require-hashes -r requirements/build.txt
+HASHED := $(PIP) install --no-deps --require-hashes -r requirements/build.txt
 HASHES := $(wildcard requirements/*.txt)
 OURS := $(PIP) install --no-deps --no-build-isolation -e .
 BASE := $(VENV)/.installed-base
@@ -82,7 +82,7 @@ fuzz: $(DEV) ## try every reader of strangers' bytes at length (TRIES=2000, FROM
 
 wheel: ## build the wheel into dist, with the build tools that requirements/build.txt fixes
 	@$(PYTHON) -m venv build/wheel
-	@build/wheel/bin/python -m pip --disable-pip-version-check --quiet install --require-hashes -r requirements/build.txt
+	@build/wheel/bin/python -m pip --disable-pip-version-check --quiet install --no-deps --require-hashes -r requirements/build.txt
 	@rm -f dist/basanite-*.whl
 	@build/wheel/bin/python -m pip --disable-pip-version-check --quiet wheel --no-deps --no-index --no-build-isolation --wheel-dir dist .
 	@ls dist/basanite-*.whl

@@ -30,7 +30,7 @@ def edit(path, old, new):
 
 def listed(repository, part):
     text = (repository / FOLDER / f"{part}.txt").read_text("utf-8")
-    return {re.split(r"[\[=]", block, maxsplit=1)[0] for block in blocks(text)}
+    return {block.partition("==")[0] for block in blocks(text)}
 
 
 def test_the_files_agree_with_the_pins_and_with_what_is_asked_for(repository):

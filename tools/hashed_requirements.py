@@ -3,6 +3,8 @@
 `constraints.txt` says which versions; the files in `requirements/` say which bytes. `make requirements` asks the
 package index that uv is set up with, and writes names, versions and hashes, never where they came from. Checking needs
 no network.
+
+Each file is complete, so it is installed with `--no-deps`: pip then looks for nothing that is not listed.
 """
 
 from __future__ import annotations
@@ -32,7 +34,7 @@ OLDEST: Final = {"dev": "3.11.5"}
 HEAD: Final = "# Written by `make requirements` from pyproject.toml and constraints.txt. Do not edit.\n"
 _BLOCK: Final = re.compile(r"^\S.*(?:\n +--hash=\S+.*)*$", re.MULTILINE)
 _LINE: Final = re.compile(
-    r"(?P<name>[a-z0-9-]+)(?:\[[a-z0-9, -]+\])?==(?P<version>[\w.+!-]+)(?: ; [^\\\n@]+?)?"
+    r"(?P<name>[a-z0-9-]+)==(?P<version>[\w.+!-]+)(?: ; [^\\\n@]+?)?"
     r"(?: \\\n    --hash=sha256:[0-9a-f]{64})+"
 )
 
@@ -80,7 +82,7 @@ def _names(root: Path, part: str) -> Iterator[str]:
     text = (root / FOLDER / f"{part}.txt").read_text(encoding="utf-8")
     for included in re.findall(r"^-r (\w+)\.txt$", text, re.MULTILINE):
         yield from _names(root, included)
-    yield from (re.split(r"[\[=]", block, maxsplit=1)[0] for block in blocks(text))
+    yield from (block.partition("==")[0] for block in blocks(text))
 
 
 def _asked_for(root: Path, part: str) -> Iterator[str]:
@@ -120,7 +122,6 @@ def _compiled(root: Path, part: str) -> str:
     if uv is None:
         raise NoUvError(NoUvError.__doc__)
     command = [uv, "pip", "compile", "--universal", "--generate-hashes", "--no-header", "--no-annotate", "--quiet"]
-    command += ["--no-strip-extras"]  # pip asks for the hashes of a package with its extras
     command += ["--constraint", "constraints.txt", "--python-version", OLDEST.get(part, "3.11")]
     command += ["-" if part == "build" else "pyproject.toml"]
     command += [] if part in (BASE, "build") else ["--extra", part]

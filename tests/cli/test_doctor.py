@@ -1,9 +1,13 @@
 """The doctor says whether scoring can be boxed on this machine, and what follows if not."""
 
+import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
-from tests.cli.running import here
+from tests.cli.running import ROOT, here
 
 import basanite
 from basanite.campaign.jobs import running as jobs
@@ -55,10 +59,21 @@ def test_where_no_season_lies_the_doctor_tells_what_is_installed_and_makes_nothi
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.req("X-25")
+def test_the_doctor_warns_who_runs_it_as_root_and_nobody_else():
+    doctor = [sys.executable, "-m", "basanite", "doctor", "--json"]
+    for start, state in (([], "note"), ([sys.executable, "-m", "tests.threats.ordinary_user"], "good")):
+        if start or os.geteuid() == 0:
+            how = {"cwd": ROOT, "capture_output": True, "check": True, "timeout": 120}
+            shown = subprocess.run([*start, *doctor], **how).stdout
+            (user,) = [one for one in json.loads(shown)["findings"] if one["name"] == "user"]
+            assert (user["state"], "useradd" in user["cure"]) == (state, state == "note")
+
+
 def test_an_extra_that_is_missing_is_told_with_what_it_is_for_and_how_to_get_it(monkeypatch):
     monkeypatch.setattr(installation.metadata, "requires", lambda name: ["no-such-package>=1; extra == 'reading'"])
     (found,) = [one for one in installation.installation() if one.name == "extra reading"]
-    assert (found.state, found.cure) == ("note", "pip install -r requirements/reading.txt")
+    assert (found.state, found.cure) == ("note", "pip install --no-deps -r requirements/reading.txt")
     assert "not installed (no-such-package), only needed for reasoning" in found.words
 
 

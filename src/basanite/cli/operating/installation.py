@@ -42,13 +42,23 @@ class Found:
 def installation() -> list[Found]:
     """What is installed, and what the machine has."""
     words = f"version {__version__}, with Python {platform.python_version()}"
-    return [Found("basanite", "good", words), _machine(), *map(_extra, EXTRAS)]
+    return [Found("basanite", "good", words), _machine(), _user(), *map(_extra, EXTRAS)]
 
 
 def _machine() -> Found:
     cores = os.process_cpu_count() if hasattr(os, "process_cpu_count") else os.cpu_count()
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     return Found("machine", "good", f"{cores} cores, {memory:.0f} GiB of memory")
+
+
+def _user() -> Found:
+    """Whether a fault in a reader, a plug-in or a library would reach the whole machine (X-25)."""
+    if os.geteuid() == 0:
+        words = "this runs as root: a fault in any package or plug-in reaches the whole machine"
+        return Found(
+            "user", "note", words, "run it as a user of its own: useradd --system basanite; see deploy/systemd"
+        )
+    return Found("user", "good", "an ordinary one")
 
 
 def _extra(extra: str) -> Found:
@@ -58,7 +68,7 @@ def _extra(extra: str) -> Found:
     words = (
         f"not installed ({', '.join(missing[:3])}{' …' if len(missing) > 3 else ''}), only needed for {EXTRAS[extra]}"
     )
-    return Found(f"extra {extra}", "note", words, f"pip install -r requirements/{extra}.txt")
+    return Found(f"extra {extra}", "note", words, f"pip install --no-deps -r requirements/{extra}.txt")
 
 
 def packages(extra: str) -> Iterator[str]:

@@ -254,7 +254,7 @@ def _solved(program: str, which: Which, reasoner: Reasoner) -> list[list[int]]:
     """Run the solver in a process of its own, within limits."""
     if find_spec("clingo") is None:
         raise MissingExtraError(
-            "Looking for contexts needs clingo, which is not installed: pip install -r requirements/reading.txt"
+            "Contexts need clingo, which is not installed: pip install --no-deps -r requirements/reading.txt"
         )
     limits = reasoner.limits
     task = {"program": program, "which": which, "most": limits.contexts, "seconds": limits.seconds}
