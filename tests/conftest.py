@@ -55,7 +55,7 @@ LONG = (
 """The files that take longest. A worker is given whole files: a long one at the end would leave the others idle."""
 
 sys.path.insert(0, str(ROOT))
-pytest_plugins = ["tools.requirement_marks", "tools.fault_table", "tools.door_table"]
+pytest_plugins = ["tools.requirement_marks", "tools.fault_table", "tools.door_table", "tools.test_times"]
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,115 @@
+"""Where the time of a test run goes: a pytest plug-in prints CPU time by folder, the slowest tests, and those too slow.
+
+CPU time is that of the test's own process and of the children that ended while it ran, so that a busy machine does not
+change it; a server that a module shares counts for the test that ends it. Reports carry it, also from workers.
+"""
+
+from __future__ import annotations
+
+import resource
+import time
+from collections import Counter, defaultdict
+from collections.abc import Generator, Mapping
+from typing import Any
+
+import pytest
+
+BOUND = 10.0
+"""CPU seconds that one test may take in `make test`; a journey through the whole product may take longer."""
+SHOWN = 10
+JOURNEYS = ("tests/journeys/", "tests/demo/")
+LEAST = 60.0
+"""CPU seconds of a whole run from which on the table is worth its lines."""
+
+
+class TimeRecorder:
+    """Measures in the process that runs a test; adds up in the one that sees all reports."""
+
+    def __init__(self) -> None:
+        self.times: defaultdict[str, float] = defaultdict(float)
+        self.slow: set[str] = set()
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, Any, Any]:
+        """Start the clock before the fixtures of a test are made."""
+        self.started = cpu_seconds()
+        return (yield)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(self, item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        """Hang on each phase what it took since the one before."""
+        report = yield
+        now = cpu_seconds()
+        report.user_properties += [("cpu", now - self.started), ("slow", item.get_closest_marker("slow") is not None)]
+        self.started = now
+        return report
+
+    @pytest.hookimpl
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Add one phase of one test."""
+        told = dict[str, Any](report.user_properties)
+        self.times[report.nodeid] += told.get("cpu", 0.0)
+        if told.get("slow"):
+            self.slow.add(report.nodeid)
+
+    @pytest.hookimpl
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Print the tables of a run that took a while."""
+        if sum(self.times.values()) >= LEAST:
+            terminalreporter.section("CPU time")
+            for line in summary(self.times, self.slow):
+                terminalreporter.write_line(line)
+
+
+def cpu_seconds() -> float:
+    """What this process and its ended children have taken so far."""
+    ended = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + ended.ru_utime + ended.ru_stime
+
+
+def summary(times: Mapping[str, float], slow: set[str]) -> list[str]:
+    """The lines that are printed: folders, the slowest tests, and tests that should be quicker or marked slow.
+
+    >>> times = {"tests/cli/test_a.py::test_one": 12.0, "tests/demo/test_b.py::test_two": 30.0, "src/c.py::c": 0.5}
+    >>> print("\\n".join(summary(times, set())))
+      30.0 s     1 tests  tests/demo
+      12.0 s     1 tests  tests/cli
+       0.5 s     1 tests  src
+    the slowest:
+      30.0 s  tests/demo/test_b.py::test_two
+      12.0 s  tests/cli/test_a.py::test_one
+       0.5 s  src/c.py::c
+    over 10 s and not marked slow:
+      12.0 s  tests/cli/test_a.py::test_one
+    """
+    folders: defaultdict[str, float] = defaultdict(float)
+    counts: Counter[str] = Counter()
+    for test, seconds in times.items():
+        folders[folder(test)] += seconds
+        counts[folder(test)] += 1
+    order = sorted(times, key=lambda test: -times[test])
+    over = [test for test in order if times[test] > BOUND and test not in slow and not test.startswith(JOURNEYS)]
+    lines = [
+        f"{seconds:6.1f} s {counts[name]:5} tests  {name}"
+        for name, seconds in sorted(folders.items(), key=lambda one: -one[1])
+    ]
+    lines += ["the slowest:", *(f"{times[test]:6.1f} s  {test}" for test in order[:SHOWN])]
+    return lines + [
+        f"over {BOUND:g} s and not marked slow:",
+        *(f"{times[test]:6.1f} s  {test}" for test in over),
+    ] * bool(over)
+
+
+def folder(test: str) -> str:
+    """Where a test lies, by the first two names of its path.
+
+    >>> folder("tests/server/pages/test_states.py::test_it"), folder("tests/test_docs.py::test_it")
+    ('tests/server', 'tests')
+    """
+    names = test.partition("::")[0].split("/")[:-1]
+    return "/".join(names[:2] if names[0] == "tests" else names[:1])
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Let a recorder of this run's own listen in."""
+    config.pluginmanager.register(TimeRecorder(), "time-recorder")
