@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from fastapi.routing import APIRoute, iter_route_contexts
+from starlette.routing import BaseRoute
 
 from basanite import __version__
 from basanite.campaign.office import Office
@@ -22,7 +24,7 @@ from basanite.server.throttle import Throttle
 from basanite.server.tokens import recognise_token
 
 PLUGGED = ("basanite.server.accounts", "basanite.server.pages")
-"""Packages that add their own routes: each has a function `plug(app)`."""
+"""Packages that may be there: each has a function `plug(app)` and perhaps `ROUTERS`."""
 TITLE = "Basanite"
 ABOUT = "Evaluations of AI systems: calendar, packs, submissions, results. Errors are RFC 9457 with `problems`."
 
@@ -48,19 +50,25 @@ def make_app(office: Office, *, worker: bool = False) -> FastAPI:
     https = office.settings.address.startswith("https:")
     app.add_middleware(Guard, observing=app.state.observing, https=https)
     faults.install(app)
-    for router in (health.ROUTER, api.ROUTER):
-        app.include_router(router)
-    _plug(app)
+    app.router.routes.extend(_routes())
+    for package in _plugged():
+        package.plug(app)
     app.openapi = lambda: _document(app)  # type: ignore[method-assign]
     return app
 
 
-def _plug(app: FastAPI) -> None:
-    for name in PLUGGED:
-        if find_spec(name) is not None:
-            plug: Callable[[FastAPI], None] | None = getattr(import_module(name), "plug", None)
-            if plug is not None:
-                plug(app)
+@cache
+def _routes() -> list[BaseRoute]:
+    """All routes, shared by the applications of a process: finding out what each one takes is longer than a call."""
+    app = FastAPI(openapi_url=None, generate_unique_id_function=_operation)
+    plugged = [router for package in _plugged() for router in getattr(package, "ROUTERS", ())]
+    for router in (health.ROUTER, api.ROUTER, *plugged):
+        app.include_router(router)
+    return app.routes
+
+
+def _plugged() -> list[Any]:
+    return [import_module(name) for name in PLUGGED if find_spec(name) is not None]
 
 
 def _lifespan(office: Office, worker: bool) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:

@@ -69,7 +69,5 @@ ROUTERS = (
 
 
 def plug(app: FastAPI) -> None:
-    """Put all pages into the application, and let it answer readers with pages when something fails."""
+    """Let the application answer readers with pages when something fails."""
     app.state.error_page = error.error_page
-    for router in ROUTERS:
-        app.include_router(router)
