@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from sqlalchemy.orm import Session
 
@@ -154,8 +156,21 @@ def small_office(folder: Path, clock: Clock = utc_now, url: str | None = None, *
     """An office with all tables, its data in a folder; SQLite unless tests run elsewhere or an address is given."""
     where = place(folder / "data").settings() if url is None else {"database": url}
     office = Office.open(Settings(data=folder / "data", **(where | settings)), clock)
+    file = office.database.engine.url.database
+    if office.database.is_sqlite and file is not None and not Path(file).exists():
+        Path(file).write_bytes(_empty_tables())
     make_tables(office.database)
     return office
+
+
+@cache
+def _empty_tables() -> bytes:
+    """A file of SQLite with all tables and nothing in them: copying it takes a tenth of the time of making them."""
+    with TemporaryDirectory() as folder:
+        office = Office.open(Settings(data=Path(folder), database=""))
+        make_tables(office.database)
+        office.close()
+        return (Path(folder) / "basanite.sqlite").read_bytes()
 
 
 def season(office: Office, text: str | None = None) -> Season:
