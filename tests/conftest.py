@@ -3,6 +3,7 @@
 With `BASANITE_TESTS_ON=postgres+s3` every office of a test lies there (`basanite.testing.engines`).
 """
 
+import gc
 import os
 import shutil
 import sys
@@ -87,6 +88,12 @@ def pytest_collection_modifyitems(items):
     """Long files first; all others, and the tests of each file, in the order they were found."""
     place = {name: number for number, name in enumerate(LONG)}
     items.sort(key=lambda item: place.get(item.nodeid.partition("::")[0], len(LONG)))
+
+
+def pytest_collection_finish():
+    """A million objects of modules and items stay for ever: nobody looks through them again at each full collection."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_report_header():
