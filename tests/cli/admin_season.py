@@ -63,6 +63,7 @@ def build(folder) -> None:
     export_campaign(office, stage.season.campaign_id, folder / "exported.tgz")
     office.close()
     (folder / "data").rename(folder / "season")
+    (folder / "data-vault").rename(folder / "season-vault")
     (folder / "signed.pdf").write_bytes(b"%PDF-1.7 signed")
     (folder / "campaign.toml").write_text(text(), encoding="utf-8")
     shutil.copytree(pack.key, folder / "key")

@@ -5,7 +5,7 @@ import re
 
 import pytest
 import yaml
-from tests.cli.running import ROOT
+from tests.cli.running import ROOT, here
 
 from basanite.campaign.settings import Settings
 
@@ -49,6 +49,20 @@ def test_what_it_sets_are_settings_of_the_server_for_postgresql_and_object_stora
     assert (settings.storage.files, settings.storage.sealed) == ("s3://files/season", "s3://sealed/season")
     assert settings.storage.secret == SECRETS["STORAGE_PASSWORD"]
     assert settings.encrypt_references
+    assert settings.https
+
+
+@pytest.mark.req("X-36")
+def test_the_server_starts_behind_a_proxy_that_is_named_and_no_wider(services, monkeypatch, tmp_path):
+    for key, value in services["web"]["environment"].items():
+        if key in ("BASANITE_ADDRESS", "BASANITE_PROXIES"):
+            monkeypatch.setenv(key, filled(value))
+    words = services["web"]["command"][1:-1]
+    assert here(*words, "season", "--check", cwd=tmp_path).code == 0
+    (network,) = yaml.safe_load(FILE.read_text(encoding="utf-8"))["networks"]["outside"]["ipam"]["config"]
+    monkeypatch.chdir(tmp_path)
+    assert Settings().proxies == (network["subnet"],)
+    assert services["proxy"]["networks"] == ["outside"]
 
 
 def test_web_and_workers_share_the_vault_and_nothing_else(services):

@@ -62,7 +62,7 @@ class Office:
 
     @classmethod
     def open(cls, settings: Settings, clock: Clock = utc_now) -> Self:
-        """The office that the settings describe; nothing is made on disk but the data folder."""
+        """The office that the settings describe; nothing is made on disk but data folder and vault."""
         settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
         vault = Vault(settings.vault_folder)
         return cls(
@@ -122,7 +122,11 @@ def bucket(storage: Storage, address: str) -> Remote | None:
 
 
 def lock_of_references(settings: Settings, vault: Vault) -> Lock | None:
-    """What references are encrypted with on disk; without the setting, what was encrypted before stays readable."""
-    if settings.encrypt_references or "files" in vault.names("references"):
+    """What references are encrypted with on disk; without the setting, what was encrypted before stays readable.
+
+    Of a new server this is the first secret: who finds others without it knows that references were not encrypted.
+    """
+    new = settings.encrypt_references is None and vault.is_empty()
+    if settings.encrypt_references or new or "files" in vault.names("references"):
         return Lock(vault.secret("references", "files"))
     return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Final, Literal, Self
 
@@ -136,6 +137,21 @@ class Storage(BaseModel):
     """Bytes of copies that a machine keeps of each bucket; those used longest ago go first. 0: no bound."""
 
 
+class Tls(BaseModel):
+    """The certificate that this server itself speaks https with; not needed where a proxy does (X-36)."""
+
+    certificate: Path | None = None
+    """A file in PEM format, with the chain."""
+    key: Path | None = None
+    """Its private key; the server's user must be able to read it, and nobody else."""
+
+    @model_validator(mode="after")
+    def _expect_both(self) -> Self:
+        if (self.certificate is None) != (self.key is None):
+            raise ValueError("name both tls.certificate and tls.key, or neither")
+        return self
+
+
 class Settings(BaseSettings):
     """Everything that can be set about a server. Each has a default that works on one machine."""
 
@@ -147,11 +163,13 @@ class Settings(BaseSettings):
     database: str = Field(default="", repr=False)
     """An address for SQLAlchemy; empty: an SQLite file in the data folder."""
     vault: Path | None = None
-    """Where secrets lie; by default `vault/` in the data folder. Never part of a backup."""
+    """Where keys lie; by default beside the data folder, in `DATA-vault`, so that a copy of the data holds no keys.
+    Servers whose vault lies in the data folder keep it there until it is moved. Never part of a backup (X-36)."""
     address: str = ""
     """How the server is reached from outside; links in mails begin with it. Empty: where it was last started."""
     proxies: tuple[str, ...] = ()
     """Addresses or networks of proxies whose word is taken for where a call comes from (`X-Forwarded-For`)."""
+    tls: Tls = Field(default_factory=Tls)
     log_heads: Path | None = None
     """Where signed heads of the event log are written every hour; by default `log-heads.jsonl` in the data folder.
     Best on another machine's disk: they show if the log in the database was cut off or rewritten (X-31)."""
@@ -171,8 +189,9 @@ class Settings(BaseSettings):
     workers: int = 1
     """Submissions that one worker process scores side by side."""
     demo: bool = False
-    encrypt_references: bool = False
-    """Whether references are encrypted on disk, with a key in the vault (P-12)."""
+    encrypt_references: bool | None = None
+    """Whether references are encrypted on disk, with a key in the vault (P-12). Not set: on every server that begins
+    with an empty vault; older ones stay as they are (X-36)."""
 
     @classmethod
     def settings_customise_sources(
@@ -201,4 +220,22 @@ class Settings(BaseSettings):
     @property
     def vault_folder(self) -> Path:
         """The folder of secrets in use."""
-        return self.vault or self.data / "vault"
+        if self.vault is None and os.path.lexists(self.vault_inside):
+            return self.vault_inside
+        return self.vault_outside
+
+    @property
+    def vault_inside(self) -> Path:
+        """Where older servers have their vault."""
+        return self.data / "vault"
+
+    @property
+    def vault_outside(self) -> Path:
+        """Where the vault belongs: as set, or beside the data folder."""
+        folder = self.data.resolve()
+        return self.vault or folder.parent / f"{folder.name}-vault"
+
+    @property
+    def https(self) -> bool:
+        """Whether people reach this server by https, its own or a proxy's: then cookies are for https alone."""
+        return self.tls.certificate is not None or self.address.lower().startswith("https:")

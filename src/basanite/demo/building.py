@@ -16,7 +16,7 @@ from typing import Any, Final, Self
 
 from basanite.campaign.jobs import pulse
 from basanite.campaign.office import Clock, Office, utc_now
-from basanite.campaign.settings import DEMO_MARK, Accounts, Limits, Mail, Retention, Settings
+from basanite.campaign.settings import DEMO_MARK, Accounts, Limits, Mail, Retention, Settings, Tls
 from basanite.campaign.store import migrating
 from basanite.campaign.store.migrations.snapshot import FOLDER
 from basanite.demo import season
@@ -74,8 +74,8 @@ def settings_of(folder: Path) -> Settings:
     """The settings of a demo: none is taken from a file or the environment, so that no real server is touched."""
     limits = Limits(seconds=120.0, poll_seconds=0.2, duty_seconds=2.0, box="best")
     parts: dict[str, Any] = {"mail": Mail(), "limits": limits, "retention": Retention(), "accounts": ACCOUNTS}
-    parts |= {"database": "", "vault": None, "drop": None, "plugins": (), "zone": "UTC", "workers": 2}
-    parts |= {"demo": True, "encrypt_references": False, "loopback_webhooks": False}
+    parts |= {"database": "", "vault": folder / "vault", "drop": None, "plugins": (), "zone": "UTC", "workers": 2}
+    parts |= {"demo": True, "encrypt_references": False, "loopback_webhooks": False, "proxies": (), "tls": Tls()}
     return Settings(data=folder, address="", **parts)
 
 

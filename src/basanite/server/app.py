@@ -47,8 +47,7 @@ def make_app(office: Office, *, worker: bool = False) -> FastAPI:
     app.state.throttle = Throttle()
     app.state.lanes = Lanes()
     app.state.observing = Observing(office)
-    https = office.settings.address.startswith("https:")
-    app.add_middleware(Guard, observing=app.state.observing, https=https)
+    app.add_middleware(Guard, observing=app.state.observing, https=office.settings.https)
     faults.install(app)
     app.router.routes.extend(_routes())
     for package in _plugged():

@@ -17,14 +17,21 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from basanite.campaign.office import Office, utc_now
 from basanite.campaign.store import migrating
+from basanite.campaign.store.personal import keys_are_missing
 from basanite.campaign.store.tables import Base, Event, Worker
 from basanite.errors import BasaniteError
+from basanite.server.listening import doors as listening_doors
+from basanite.server.listening import knock
 from basanite.server.observing import alive
 
 State = Literal["good", "note", "bad"]
 LOW_SPACE, NO_SPACE = 20 * 2**30, 2**30
 SKEW = timedelta(seconds=30)
 MAIL_SECONDS = 5.0
+LISTEN_SAFELY = (
+    "set a certificate ([tls] certificate and key), or a proxy with https before it (proxies and address), "
+    "or serve this machine alone (--host 127.0.0.1); then start it again without --plain-http"
+)
 
 
 @dataclass(frozen=True)
@@ -61,7 +68,7 @@ def settings(office: Office) -> Finding:
     if office.address.startswith("http:") and not loopback:
         words = f"people reach it at {office.address}, without encryption"
         return Finding("settings", "bad", words, "put a proxy with https before it, and set `address`")
-    if office.address.startswith("https:") and not office.settings.proxies:
+    if office.address.startswith("https:") and not (office.settings.proxies or office.settings.tls.certificate):
         words = "no proxy is named: all calls seem to come from it, and share one limit on wrong passwords"
         return Finding("settings", "note", words, 'name it: proxies = ["127.0.0.1"]')
     return Finding("settings", "good", f"people reach it at {office.address}")
@@ -144,13 +151,50 @@ def cluster(office: Office) -> Finding:
 def vault(office: Office) -> Finding:
     """Whether nobody else can read the keys."""
     folder = office.vault.folder
-    if not folder.exists():
+    with office.reading() as session:
+        if keys_are_missing(session, office.vault):
+            cure = 'put their vault there, or name its folder: vault = "..."'
+            return Finding("vault", "bad", f"the keys of the people in the database are not in {folder}", cure)
+    if office.vault.is_empty():
         return Finding("vault", "note", "no keys yet", "they are made when they are first needed")
     open_ones = [path for path in _inside(folder) if stat.S_IMODE(path.stat().st_mode) & 0o077]
     if open_ones:
         cure = f"chmod -R go= {folder}"
         return Finding("vault", "bad", f"others can read {len(open_ones)} entries, first {open_ones[0].name}", cure)
-    return Finding("vault", "good", "only this user can read it")
+    if folder.resolve().is_relative_to(office.settings.data.resolve()) and not office.settings.demo:
+        cure = f"stop server and workers, then: basanite admin vault move --data {office.settings.data}"
+        return Finding("vault", "bad", "it lies in the data folder: a copy of the data holds the keys", cure)
+    return Finding("vault", "good", f"outside the data folder, in {folder}; only this user can read it")
+
+
+def references(office: Office) -> Finding:
+    """Whether a copy of the disk holds readable answer keys."""
+    if office.vault.is_empty() or office.settings.demo:
+        return Finding("references", "good", "none yet" if office.vault.is_empty() else "those of a demo")
+    if office.sealed.lock is not None:
+        return Finding("references", "good", "new ones are encrypted on disk")
+    words = "references lie on disk without encryption"
+    return Finding("references", "note", words, "set encrypt_references = true; older ones: back up and restore")
+
+
+def listening(office: Office) -> Finding:
+    """Whether what is listened on now can be overheard, whatever the settings say."""
+    doors = listening_doors(office.settings.data)
+    answers = {door: knock(door) for door in doors}
+    told = ", ".join(f"{answers[door].scheme or 'nothing'} on {door}" for door in doors)
+    public = {door: answer for door, answer in answers.items() if door.public}
+    loose = sorted({name for answer in public.values() for name in answer.open_cookies})
+    plain = any(answer.scheme == "http" for answer in public.values())
+    behind = bool(office.settings.proxies) and office.settings.https
+    if loose or (plain and not behind):
+        words = f"other machines can reach {told}" + (f"; not Secure: {', '.join(loose)}" if loose else "")
+        return Finding("listening", "bad", words, LISTEN_SAFELY)
+    if plain:
+        cure = "let nobody but the proxy reach it: --host 127.0.0.1, or a firewall"
+        return Finding("listening", "note", f"{told}, behind a proxy that speaks https", cure)
+    if not all(answer.scheme for answer in answers.values()):
+        return Finding("listening", "note", f"{told}: no answer within seconds", "look again when it is less busy")
+    return Finding("listening", "good", told or "no server of this data folder runs on this machine")
 
 
 def data(office: Office) -> Finding:
@@ -266,6 +310,8 @@ CHECKS: dict[str, Callable[[Office], Finding]] = {
     "storage": storage,
     "data": data,
     "vault": vault,
+    "references": references,
+    "listening": listening,
     "box": box,
     "scoring": scoring,
     "mail": mail,

@@ -7,6 +7,7 @@ none, and neither minds a sender who never finishes a head (P-11).
 from __future__ import annotations
 
 import asyncio
+import ssl
 from typing import Any
 
 import h11
@@ -14,7 +15,8 @@ import uvicorn
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from basanite.campaign.settings import Settings
+from basanite.campaign.settings import Settings, Tls
+from basanite.errors import SettingError
 
 GRACE_SECONDS = 20
 """How long calls that are under way may take to end when the server is stopped."""
@@ -37,7 +39,24 @@ def configured(app: ASGIApp, settings: Settings, host: str, port: int, **more: A
         "timeout_graceful_shutdown": GRACE_SECONDS,
         "h11_max_incomplete_event_size": LARGEST_HEAD,
     }
+    context = tls_context(settings.tls)
+    if context is not None:
+        given["ssl_context_factory"] = lambda config, default: context
     return uvicorn.Config(app, host=host, port=port, **given | more)
+
+
+def tls_context(tls: Tls) -> ssl.SSLContext | None:
+    """What https is spoken with, if this server does it itself; a certificate that cannot be used is told at once."""
+    if tls.certificate is None or tls.key is None:
+        return None
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    try:
+        context.load_cert_chain(tls.certificate, tls.key, password=str)  # an empty one: nobody is there to be asked
+    except OSError as error:  # what SSL finds wrong is one, too
+        cure = "Name a certificate and its key without a passphrase, both as PEM, that the server's user can read."
+        cause = error.strerror or str(error)
+        raise SettingError(f"{tls.certificate} with {tls.key} cannot be used for https: {cause}. {cure}") from None
+    return context
 
 
 class Line(H11Protocol):

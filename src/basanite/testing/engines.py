@@ -143,6 +143,8 @@ def open_office(folder: Path, clock: Clock = utc_now, **settings: Any) -> Office
 def copied_office(data: Path, folder: Path, clock: Clock = utc_now, **settings: Any) -> Office:
     """An office that begins as a copy of another one, which is closed."""
     shutil.copytree(data, folder / "data")
+    if (vault := data.with_name(f"{data.name}-vault")).exists():
+        shutil.copytree(vault, folder / "data-vault")
     return open_office(folder, clock, **settings)
 
 

@@ -133,7 +133,7 @@ def test_a_backup_while_others_write_is_one_moment(office, kept, tmp_path, other
             writer.join()
     assert not failures
     settings = elsewhere(tmp_path, other_url)
-    restore(tmp_path / "2.backup", LOCK, settings)
+    restore(tmp_path / "2.backup", LOCK, settings, without_vault=True)
     with closing(Office.open(settings)) as other, other.reading() as session:
         named = set(session.scalars(select(Event.subject).where(Event.kind == "written")))
         there = {name for name in session.scalars(select(Submission.id)) if name.startswith("w")}
@@ -162,7 +162,10 @@ def test_without_the_vaults_copy_people_references_and_keys_stay_closed(sqlite_o
     season = fill(sqlite_office)
     back_up(sqlite_office, LOCK, tmp_path / "b")
     settings = elsewhere(tmp_path)
-    assert restore(tmp_path / "b", LOCK, settings).without_vault
+    with pytest.raises(BackupError, match="--vault-from FILE"):
+        restore(tmp_path / "b", LOCK, settings)
+    assert not settings.data.exists()
+    assert restore(tmp_path / "b", LOCK, settings, without_vault=True).without_vault
     with closing(Office.open(settings)) as other, other.reading() as session:
         assert not stored(other.sealed)
         assert "Ada" not in unseal_person(other.vault, session.get_one(Person, season.ada)).name

@@ -167,7 +167,7 @@ def test_the_cookie_is_signed_for_this_site_alone_and_hidden_from_scripts(browse
 def test_over_https_the_cookie_is_secure_and_bound_to_the_host(tmp_path, clock):
     with closing(small_office(tmp_path, clock, accounts=CHEAP, address="https://eval.example.org")) as office:
         assert sessions.cookie_name(office) == "__Host-basanite"
-        assert sessions.is_secure(office)
+        assert office.settings.https
 
 
 @pytest.mark.req("X-11")

@@ -78,7 +78,7 @@ def back_up_vault(vault: Vault, lock: Lock, out: Path) -> int:
 
     After erasing a person, older copies must be replaced by a new one: they still hold that person's key (P-21).
     """
-    found = [(kind, name) for kind in _kinds(vault) for name in vault.names(kind)]
+    found = [(kind, name) for kind in vault.kinds() for name in vault.names(kind)]
     secrets_ = (note(kind=kind, name=name, secret=vault.read(kind, name).hex()) for kind, name in found)
     write_whole(out, seal((note(format="basanite-vault/1", secrets=len(found)), *secrets_), lock))
     return len(found)
@@ -193,7 +193,3 @@ class _Content:
             self.kept[name].add(digest)
             yield note(digest=digest, size=sealed_size(size) if lock else size, store=name)
             yield from seal(files.pieces(digest), lock) if lock else files.pieces(digest)
-
-
-def _kinds(vault: Vault) -> list[str]:
-    return sorted(path.name for path in vault.folder.iterdir() if path.is_dir()) if vault.folder.is_dir() else []

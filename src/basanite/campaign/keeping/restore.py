@@ -30,6 +30,7 @@ from basanite.campaign.store import events
 from basanite.campaign.store.database import make_engine, take_time
 from basanite.campaign.store.files import Files
 from basanite.campaign.store.migrating import upgrade_within
+from basanite.campaign.store.personal import LOSS, keys_are_missing
 from basanite.campaign.store.vault import Vault
 from basanite.errors import UnreadableError
 
@@ -47,25 +48,54 @@ class Restored:
         return self.saved.as_dict() | {"without_vault": self.without_vault}
 
 
-def restore(backup: Path, lock: Lock, settings: Settings, vault: tuple[Path, Lock] | None = None) -> Restored:
-    """Put a backup back to where the settings say, which must be empty; with the vault's copy if there is one."""
-    _expect_empty(settings)
+def restore(
+    backup: Path,
+    lock: Lock,
+    settings: Settings,
+    vault: tuple[Path, Lock] | None = None,
+    *,
+    without_vault: bool = False,
+) -> Restored:
+    """Put a backup back to where the settings say, which must be empty; with the vault's copy, or the vault in place.
+
+    Without either, people and references stay closed: whoever wants that has to say so (X-36).
+    """
+    _expect_empty(settings, with_vault=vault is not None)
+    in_place = Vault(settings.vault_folder)
     with _opened(backup) as file, _fresh(settings) as fresh:
-        fresh_vault = _restored_vault(fresh / "vault", *vault) if vault else None
+        known = _restored_vault(fresh / "vault", *vault) if vault else None if in_place.is_empty() else in_place
         reader = Reader(unseal(file, lock))
         with _database(settings, fresh) as connection:
-            stores = _stores(fresh, settings, fresh_vault)
-            saved = _Incoming(reader, connection, stores, fresh_vault).all()
+            stores = _stores(fresh, settings, known)
+            saved = _Incoming(reader, connection, stores, known).all()
+            if known is None:
+                _accept_loss(connection, settings, Vault(fresh / "vault"), accepted=without_vault)
             _send(fresh, settings.storage)
             if settings.database:  # rows are kept only if the files have their place
                 _move(fresh, settings)
         if not settings.database:
             _move(fresh, settings)
-    return Restored(saved, vault is None)
+    return Restored(saved, known is None)
 
 
-def _expect_empty(settings: Settings) -> None:
-    for folder in (settings.data, settings.vault_folder):
+def _accept_loss(connection: Connection, settings: Settings, vault: Vault, *, accepted: bool) -> None:
+    """Begin a new vault where the old one is lost; refuse that if something is closed by it and nobody said so."""
+    closed = any(store == "sealed" for store, _ in spoken_of(connection))
+    with Session(connection) as session:
+        closed = closed or keys_are_missing(session, vault)
+    if closed and not accepted:
+        raise BackupError(
+            f"The keys are neither given nor in {settings.vault_folder}: without them names and references of this "
+            "backup stay closed. Give the vault's copy (--vault-from FILE), put the vault in its place, or say "
+            "--without-vault."
+        )
+    if closed:
+        lock_of_references(settings, vault)
+        vault.keep(LOSS, "accepted", b"restored without the vault")
+
+
+def _expect_empty(settings: Settings, *, with_vault: bool) -> None:
+    for folder in (settings.data, settings.vault_folder) if with_vault else (settings.data,):
         if folder.exists() and any(folder.iterdir()):
             raise BackupError(f"{folder} is not empty. Restore to a new place: nothing is ever written over.")
     if settings.database:
@@ -115,8 +145,10 @@ def _move(fresh: Path, settings: Settings) -> None:
     if settings.data.exists():
         settings.data.rmdir()
     if (fresh / "vault").exists() and settings.vault_folder.absolute() != (settings.data / "vault").absolute():
-        settings.vault_folder.parent.mkdir(parents=True, exist_ok=True)
-        shutil.move(fresh / "vault", settings.vault_folder)
+        settings.vault_folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for kind in list((fresh / "vault").iterdir()):
+            shutil.move(kind, settings.vault_folder / kind.name)
+        (fresh / "vault").rmdir()
     fresh.rename(settings.data.absolute())
 
 

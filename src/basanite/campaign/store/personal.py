@@ -11,11 +11,18 @@ import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from sqlalchemy import inspect, select
+from sqlalchemy.orm import Session
+
 from basanite.campaign.store.tables import Person
 from basanite.campaign.store.vault import Vault
 
 KEYS = "person"
 """The kind of these keys in the vault."""
+STONES = "erased"
+"""The kind of marks in the vault that say that the person of an id was erased."""
+LOSS = "loss"
+"""The kind of a mark in the vault that says: its people's keys are lost, and somebody knows."""
 NONCE = 12
 ERASED = "erased"
 
@@ -59,6 +66,16 @@ def unseal(vault: Vault, person: Person) -> Personal:
     """Personal data as it was sealed, or `FORGOTTEN` if the data or its key is no more."""
     plain = None if person.sealed is None else unseal_bytes(vault, person.id, person.sealed)
     return FORGOTTEN if plain is None else Personal(**json.loads(plain))
+
+
+def keys_are_missing(session: Session, vault: Vault) -> bool:
+    """Whether there are people, and the vault has the key of none of them: it is not theirs (X-36)."""
+    if not inspect(session.connection()).has_table(Person.__tablename__):
+        return False
+    known = {*vault.names(KEYS), *vault.names(STONES)}
+    people = session.scalars(select(Person.id).where(Person.sealed.is_not(None)))
+    first = next(people, None)
+    return first is not None and first not in known and known.isdisjoint(people) and not vault.names(LOSS)
 
 
 def seal_bytes(vault: Vault, person_id: str, plain: bytes) -> bytes:

@@ -11,10 +11,12 @@ import hmac
 import os
 import re
 import secrets
+import shutil
 from contextlib import suppress
 from pathlib import Path
 
 from basanite.campaign.store.files import sync_folder
+from basanite.errors import SettingError
 
 NAME = re.compile(r"[A-Za-z0-9_-]+")
 
@@ -27,7 +29,7 @@ class Vault:
 
     def secret(self, kind: str, name: str, *, size: int = 32) -> bytes:
         """The secret of this name, made at random when it is first asked for."""
-        with suppress(FileNotFoundError):
+        with suppress(FileNotFoundError, NotADirectoryError):
             return self.read(kind, name)
         self.keep(kind, name, secrets.token_bytes(size))
         return self.read(kind, name)
@@ -66,6 +68,30 @@ class Vault:
         folder = self.folder / kind
         return sorted(path.name for path in folder.iterdir() if path.name[0] != ".") if folder.is_dir() else []
 
+    def kinds(self) -> list[str]:
+        """The kinds of which there are secrets, or were."""
+        return sorted(path.name for path in self.folder.iterdir() if path.is_dir()) if self.folder.is_dir() else []
+
+    def is_empty(self) -> bool:
+        """Whether there is no secret yet."""
+        return not any(map(self.names, self.kinds()))
+
+    def move_to(self, other: Vault) -> int:
+        """Move all secrets to another vault, which holds none or the same; gives how many.
+
+        This one is whole until the other one is, and then loses its name at once.
+        """
+        found = [(kind, name) for kind in self.kinds() for name in self.names(kind)]
+        for kind, name in found:
+            other.keep(kind, name, self.read(kind, name))
+            if other.read(kind, name) != self.read(kind, name):
+                raise SettingError(f"{other.folder} holds another secret {kind}/{name}. Name an empty folder.")
+        left = Vault(self.folder.rename(self.folder.with_name(f".{self.folder.name}-{secrets.token_hex(4)}")))
+        for kind, name in found:
+            left.destroy(kind, name)
+        shutil.rmtree(left.folder)
+        return len(found)
+
     def hmac(self, kind: str, name: str, content: bytes) -> str:
         """A digest of content that nobody without the vault can make or check."""
         return hmac.new(self.secret(kind, name), content, hashlib.sha256).hexdigest()
@@ -74,7 +100,11 @@ class Vault:
         """Each folder is closed to others, whatever the umask of whoever started the server."""
         for place in (self.folder, folder):
             if not place.is_dir():
-                place.mkdir(parents=True, exist_ok=True)
+                try:
+                    place.mkdir(parents=True, exist_ok=True)
+                except (PermissionError, FileExistsError, NotADirectoryError) as error:
+                    cure = 'Name a folder that the server\'s user can write, outside the data folder: vault = "..."'
+                    raise SettingError(f"The vault {place} cannot be made: {error.strerror}. {cure}") from None
                 place.chmod(0o700)
 
     def _path(self, kind: str, name: str) -> Path:

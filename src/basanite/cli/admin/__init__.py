@@ -63,6 +63,7 @@ SECTIONS: Final = {
     "The record": {
         "events": ("admin.season.record", "List the log of events, and verify its chain."),
         "keys": ("admin.season.record", "List the keys that sign receipts, rotate and revoke them."),
+        "vault": ("admin.vault", "See where the server's keys lie, and move them out of the data folder."),
         "export": ("admin.season.record", "Write a whole campaign into a folder or archive."),
         "import": ("admin.season.record", "Read a campaign that was exported elsewhere."),
     },

@@ -66,8 +66,11 @@ def _season(data: Path | None) -> Sequence[Finding | Found]:
 
 def _examined(settings: Settings) -> Sequence[Finding]:
     from basanite.campaign.office import Office
+    from basanite.campaign.store.vault import Vault
     from basanite.server.checkup import examine
 
+    if settings.encrypt_references is None and Vault(settings.vault_folder).is_empty():
+        settings = settings.model_copy(update={"encrypt_references": False})  # looking makes no vault
     office = Office.open(settings)
     try:
         return examine(office)

@@ -57,6 +57,7 @@ def opened(data: Path | None = None, **given: Any) -> Iterator[Office]:
     settings = read_settings(data, **given)
     from basanite.campaign.office import Office
 
+    refuse_lost_keys(settings)
     context = click.get_current_context(silent=True)
     given_clock = context.find_object(GivenClock) if context else None
     office = Office.open(settings, given_clock.clock) if given_clock else Office.open(settings)
@@ -65,6 +66,27 @@ def opened(data: Path | None = None, **given: Any) -> Iterator[Office]:
         yield office
     finally:
         office.close()
+
+
+def refuse_lost_keys(settings: Settings) -> None:
+    """Make no new vault for people whose keys lie in another one: what they sealed would stay closed (X-36)."""
+    from basanite.campaign.store.database import Database
+    from basanite.campaign.store.personal import keys_are_missing
+    from basanite.campaign.store.vault import Vault
+
+    if not settings.database and not (settings.data / "basanite.sqlite").exists():
+        return
+    database = Database(settings.database_url)
+    try:
+        with database.reading() as session:
+            missing = keys_are_missing(session, Vault(settings.vault_folder))
+    finally:
+        database.close()
+    if missing:
+        cure = 'Put their vault there, or name its folder: vault = "..." in basanite.toml.'
+        if settings.vault_inside.is_dir() and settings.vault_inside != settings.vault_folder:
+            cure = "If they are still in the data folder: basanite admin vault move."
+        raise SettingError(f"The keys of the people in this database are not in {settings.vault_folder}. {cure}")
 
 
 def prepare(office: Office) -> None:

@@ -17,16 +17,18 @@ from basanite.reports.formats import json_output
 @click.argument("backup", type=PATH)
 @key_option
 @click.option("--vault-from", type=PATH, help="The vault's own copy; without it names, references and keys stay shut.")
+@click.option("--without-vault", is_flag=True, help="Restore although the vault is lost: what it opens stays closed.")
 @click.option("--vault-key", type=PATH, help="The key of the vault's copy. [default: that of the backup]")
 @data_option
 @as_json
 def restore(
-    backup: Path, key: Path | None, vault_from: Path | None, vault_key: Path | None, data: Path | None, as_json: bool
+    backup: Path, key: Path | None, vault_from: Path | None, vault_key: Path | None, data: Path | None, **given: bool
 ) -> None:
     """Restore BACKUP to the folder and database of the settings, which must be empty.
 
     Digests of all files, the chain and the head of the event log, and the number of rows are checked. If anything is
-    wrong, nothing is left behind. Exit code 1: the backup cannot be used, with the reason.
+    wrong, nothing is left behind. Exit code 1: the backup cannot be used, with the reason. If the vault is in its place
+    already, it is used; else its copy is needed for people, references and receipts.
     """
     settings = read_settings(data)
     with damage_told():
@@ -34,8 +36,8 @@ def restore(
 
         lock = lock_from(key)
         vault = (vault_from, lock_from(vault_key) if vault_key else lock) if vault_from else None
-        restored = put_back(backup, lock, settings, vault)
-    if as_json:
+        restored = put_back(backup, lock, settings, vault, without_vault=given["without_vault"])
+    if given["as_json"]:
         sys.stdout.write(json_output.dumps(restored.as_dict()))
         return
     saved = restored.saved

@@ -4,19 +4,27 @@ from __future__ import annotations
 
 import socket
 import sys
+from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from basanite.cli.operating.office import data_option, opened
-from basanite.cli.options import as_json, example
+from basanite.cli.operating.office import data_option, opened, read_settings
+from basanite.cli.options import as_json, example, say
 from basanite.errors import SettingError
 from basanite.reports.formats import json_output
 
 if TYPE_CHECKING:
     from basanite.campaign.office import Office
+    from basanite.campaign.settings import Settings
+
+WAYS_OUT: Final = (
+    "Passwords could be read on the way. Choose: (1) a certificate, in basanite.toml: [tls] with certificate and key; "
+    '(2) a proxy that speaks https: proxies = ["its address"] and address = "https://..."; '
+    "(3) plain http on purpose: --plain-http. Or serve this machine alone: --host 127.0.0.1."
+)
 
 
 @click.command(epilog=example("basanite serve --data season --port 8000 --check"))
@@ -24,31 +32,74 @@ if TYPE_CHECKING:
 @click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="The port to listen on.")
 @data_option
 @click.option("--worker/--no-worker", default=True, show_default=True, help="Score in this process too.")
+@click.option(
+    "--plain-http", is_flag=True, help="Let other machines in without https: whoever is between reads everything."
+)
 @click.option("--check", is_flag=True, help="Only find out whether it could start; then stop.")
 @as_json
-def serve(host: str, port: int, data: Path | None, worker: bool, check: bool, as_json: bool) -> None:
+def serve(**given: Any) -> None:
     """Run the server until it is stopped.
 
     What is under way when it is stopped is finished or kept, and goes on at the next start. Other settings stand in
     `basanite.toml` or in the environment. Links in mails begin with the setting `address`, or where it is not set with
     the address that the server listens on.
+
+    Where other machines can reach it, it starts only with https: with the certificate in the settings `tls`, or behind
+    a proxy that the settings name.
     """
-    with opened(data) as office:
-        refuse_demo(office, host)
-        if check:
-            _tell(office, listening_at(host, port), check, as_json)
+    from basanite.server import listening
+
+    call = Call(**given)
+    settings = read_settings(call.data)
+    refuse_demo(settings, call.host)
+    refuse_plain(settings, call.host, allowed=call.plain_http)  # before anything is made
+    secure = settings.tls.certificate is not None
+    with opened(call.data) as office:
+        if call.check:
+            _tell(office, call, listening_at(call.host, call.port, secure=secure))
             return
-        with bound(host, port) as line:
-            address = listening_at(host, line.getsockname()[1])
+        with bound(call.host, call.port) as line:
+            host, port = line.getsockname()[:2]
+            refuse_plain(settings, host, allowed=call.plain_http)  # a name may be somebody else's
+            address = listening_at(call.host, port, secure=secure)
             office.remember_address(linked_at(address))
-            _tell(office, address, check, as_json)
-            run_server(office, line, worker=worker)
+            _tell(office, call, address)
+            listening.record(settings.data, port)
+            run_server(office, line, worker=call.worker)
 
 
-def refuse_demo(office: Office, host: str) -> None:
+@dataclass(frozen=True)
+class Call:
+    """What `basanite serve` was called with."""
+
+    host: str
+    port: int
+    data: Path | None
+    worker: bool
+    plain_http: bool
+    check: bool
+    as_json: bool
+
+
+def refuse_demo(settings: Settings, host: str) -> None:
     """Demo accounts have known passwords: they are never served to other machines (X-15)."""
-    if office.settings.demo and not is_loopback(host):
+    if settings.demo and not is_loopback(host):
         raise SettingError(f"A demo is never served on {host}: its passwords are known. Use --host 127.0.0.1.")
+
+
+def refuse_plain(settings: Settings, host: str, *, allowed: bool) -> None:
+    """Passwords go to other machines by https alone, unless somebody said otherwise on the command line (X-36)."""
+    from basanite.server.lines import tls_context
+
+    if tls_context(settings.tls) is not None:
+        if settings.address.lower().startswith("http:"):
+            cure = "Let it begin with https:, or leave it out."
+            raise SettingError(f"`address` is {settings.address}, but the certificate in `tls` makes it https. {cure}")
+        return
+    if is_loopback(host) or allowed or (settings.proxies and settings.https):
+        return
+    lacking = "`address` does not begin with https:" if settings.proxies else "no certificate and no proxy is set"
+    raise SettingError(f"Other machines can reach {host or '0.0.0.0'}, and {lacking}. {WAYS_OUT}")
 
 
 def is_loopback(host: str) -> bool:
@@ -74,9 +125,10 @@ def bound(host: str, port: int) -> socket.socket:
         raise SettingError(f"{listening_at(host, port)} cannot be used: {cause}. Choose another --port.") from None
 
 
-def listening_at(host: str, port: int) -> str:
+def listening_at(host: str, port: int, *, secure: bool = False) -> str:
     """The address that the server listens on."""
-    return f"http://[{host.strip('[]')}]:{port}" if ":" in host else f"http://{host}:{port}"
+    name = f"[{host.strip('[]')}]" if ":" in host else host or "0.0.0.0"
+    return f"{'https' if secure else 'http'}://{name}:{port}"
 
 
 def linked_at(address: str) -> str:
@@ -89,16 +141,20 @@ def linked_at(address: str) -> str:
     return next((address.replace(one, socket.gethostname()) for one in every if f"//{one}:" in address), address)
 
 
-def _tell(office: Office, address: str, check: bool, json: bool) -> None:
+def _tell(office: Office, call: Call, address: str) -> None:
     facts: dict[str, Any] = {
         "address": address,
         "data": str(office.settings.data),
         "demo": office.settings.demo,
-        "started": not check,
+        "secure_cookies": office.settings.https,
+        "started": not call.check,
     }
-    if json:
+    if call.plain_http and not is_loopback(call.host):
+        sent = "" if office.settings.https else ", and cookies are sent without encryption"
+        say(f"Warning: plain http for other machines: whoever is between reads passwords and results{sent}.")
+    if call.as_json:
         sys.stdout.write(json_output.dumps(facts))
-    elif check:
+    elif call.check:
         click.echo(f"It can start: {facts['address']}, data in {facts['data']}")
     else:
         click.echo(f"Basanite is at {facts['address']}, data in {facts['data']}. Stop it with Ctrl-C.")

@@ -44,12 +44,7 @@ class SignedIn:
 
 def cookie_name(office: Office) -> str:
     """The cookie's name; the prefix makes browsers refuse it from other hosts and without encryption."""
-    return "__Host-basanite" if is_secure(office) else "basanite"
-
-
-def is_secure(office: Office) -> bool:
-    """Whether people reach this server by https."""
-    return office.settings.address.startswith("https:")
+    return "__Host-basanite" if office.settings.https else "basanite"
 
 
 def start(database: Database, office: Office, person: str, *, strong: bool = False, agent: str = "") -> str:

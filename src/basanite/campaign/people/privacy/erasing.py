@@ -19,7 +19,7 @@ from basanite.campaign.people.persons import find_person
 from basanite.campaign.people.privacy.exporting import check_own
 from basanite.campaign.people.teams.changing import end_membership
 from basanite.campaign.store import events
-from basanite.campaign.store.personal import KEYS
+from basanite.campaign.store.personal import KEYS, STONES
 from basanite.campaign.store.tables import (
     Account,
     AddressSeen,
@@ -35,8 +35,6 @@ from basanite.campaign.store.tables import (
 )
 from basanite.campaign.store.tables import Session as SignedIn
 
-STONES = "erased"
-"""The kind of marks in the vault that say that the person of an id was erased."""
 GONE = (SignedIn, Link, Identity, AddressSeen)
 """Rows that are deleted at erasure; nothing else depends on them."""
 

@@ -32,19 +32,19 @@ class Notice:
 
 def forms_name(office: Office) -> str:
     """The cookie of strangers' forms; over https only this host can set it, as that of a session."""
-    return f"__Host-{FORMS}" if sessions.is_secure(office) else FORMS
+    return f"__Host-{FORMS}" if office.settings.https else FORMS
 
 
 def put(response: Response, office: Office, name: str, value: str, *, seconds: int | None = None) -> None:
     """Set a cookie of this site."""
     response.set_cookie(
-        name, value, max_age=seconds, path="/", secure=sessions.is_secure(office), httponly=True, samesite="lax"
+        name, value, max_age=seconds, path="/", secure=office.settings.https, httponly=True, samesite="lax"
     )
 
 
 def drop(response: Response, office: Office, name: str) -> None:
     """Forget a cookie."""
-    response.delete_cookie(name, path="/", secure=sessions.is_secure(office), httponly=True, samesite="lax")
+    response.delete_cookie(name, path="/", secure=office.settings.https, httponly=True, samesite="lax")
 
 
 def put_session(response: Response, office: Office, cookie: str) -> None:
