@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from basanite.errors import BasaniteError, MissingExtraError, UnreadableError
 from basanite.formats.bounded import check_regular, read_bounded
 from basanite.formats.feature_arrays import MOST_BYTES, MOST_LOADED, StoredArray, open_npy, open_npz
-from basanite.formats.parquet import parquet_faults
+from basanite.formats.parquet import ExpansionError, parquet_faults, read_parquet
 from basanite.problems import Findings, Problem, shortened
 
 NAMES: Final = (
@@ -144,18 +144,11 @@ def _labels_file(path: Path) -> Any:
 
 def _read_parquet(path: Path) -> dict[str, Any]:
     """A column `features` of lists, or every number column that has no other meaning; `label` or `labels`."""
-    import polars as pl
-
     check_regular(path)
     try:
-        schema = dict(pl.read_parquet_schema(path))
-        wide = max((int(getattr(kind, "size", 1) or 1) for kind in schema.values()), default=1)
-        rows = int(pl.scan_parquet(path).select(pl.len()).collect().item())
-        if rows * max(len(schema), wide) * 8 > MOST_LOADED:
-            raise UnreadableError(
-                f"{path} holds more than {MOST_LOADED >> 30} GiB as numbers. Store it as .npy or zarr."
-            )
-        table = pl.read_parquet(path)
+        table = read_parquet(path, most=MOST_LOADED)
+    except ExpansionError as error:
+        raise UnreadableError(f"{path} cannot be read: {error}. Store it as .npy or zarr.") from error
     except parquet_faults() as error:
         raise UnreadableError(f"{path.name} is no Parquet file that can be read: {shortened(str(error))}.") from error
     return _from_columns(table, path.name)

@@ -31,7 +31,7 @@ from basanite.formats.file_kinds import (
     other_ending,
     text_kind,
 )
-from basanite.formats.parquet import parquet_faults
+from basanite.formats.parquet import PYTHON_CELL, ExpansionError, parquet_faults, read_parquet
 from basanite.formats.single_file import PackedError, SingleFile, read_single
 from basanite.formats.summaries.strict_json import parse
 from basanite.problems import Findings, Problem, Where, shortened
@@ -306,10 +306,11 @@ def _fits(file: str, row: tuple[int, list[str]], width: int, place: Place, findi
 
 
 def _parquet(file: str, data: bytes, place: Place, findings: Findings) -> Found | None:
-    import polars  # here, because it is slow to load and most files are text
-
     try:
-        frame = polars.read_parquet(io.BytesIO(data), n_rows=ROWS + 1)
+        frame = read_parquet(data, cell=PYTHON_CELL, n_rows=ROWS + 1)
+    except ExpansionError as error:
+        findings.add(place.problem(file, None, str(error), "give the items of this task alone"))
+        return None
     except parquet_faults():
         findings.add(place.problem(file, None, "this is no whole Parquet file", "write it again, or give CSV"))
         return None

@@ -20,7 +20,7 @@ import numpy as np
 
 from basanite.errors import InvalidInputError
 from basanite.formats.bounded import check_regular, read_bounded
-from basanite.formats.parquet import parquet_faults
+from basanite.formats.parquet import PYTHON_CELL, parquet_faults, read_parquet
 from basanite.harness.data.dataset import Dataset, Texts
 from basanite.problems import Findings, Problem, shortened
 from basanite.registry import suggestion
@@ -179,13 +179,11 @@ def _json_lines(text: str, file: str, findings: Findings) -> Iterator[Record]:
 
 
 def _parquet(path: Path, findings: Findings) -> Iterator[Record]:
-    import polars as pl
-
     check_regular(path)
     try:
-        table = pl.read_parquet(path)
+        table = read_parquet(path, cell=PYTHON_CELL)
     except parquet_faults() as error:
-        findings.add(_problem(path.name, None, f"not Parquet: {error}", "write it anew"))
+        findings.add(_problem(path.name, None, f"not Parquet that can be read: {error}", "write it anew"))
         return
     yield from enumerate(table.iter_rows(named=True), start=1)
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from basanite.errors import InvalidInputError
 from basanite.formats.bounded import read_bounded
-from basanite.formats.parquet import parquet_faults
+from basanite.formats.parquet import parquet_faults, read_parquet
 from basanite.harness.data.dataset import Dataset
 from basanite.harness.data.multilabel import first_labels
 from basanite.problems import Findings, Problem, shortened
@@ -43,7 +43,7 @@ def _table(path: Path, findings: Findings) -> pl.DataFrame | None:
 
     raw = read_bounded(path, LARGEST)
     try:
-        return pl.read_parquet(raw) if path.suffix == ".parquet" else pl.read_csv(raw, infer_schema_length=None)
+        return read_parquet(raw) if path.suffix == ".parquet" else pl.read_csv(raw, infer_schema_length=None)
     except parquet_faults() as error:
         findings.add(_problem(path.name, None, f"not a table: {shortened(str(error))}", "give CSV or Parquet"))
         return None
