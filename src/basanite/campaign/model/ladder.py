@@ -8,6 +8,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Final
+
+USUAL_ERRORS: Final = 2.0
+"""Standard errors of the difference, where a file says nothing."""
+NORMAL_95: Final = 1.959963984540054
 
 
 @dataclass(frozen=True)
@@ -20,7 +25,16 @@ class Rung:
     """Whether the newest run changed it."""
 
 
-def step(standard_error: float, tries: int, errors: float = 2.0) -> float:
+def standard_error(low: float | None, high: float | None) -> float:
+    """The standard error behind an interval; not a number where there is none.
+
+    >>> round(standard_error(0.4, 0.6), 3), standard_error(None, None)
+    (0.051, nan)
+    """
+    return math.nan if low is None or high is None else (high - low) / (2 * NORMAL_95)
+
+
+def step(standard_error: float, tries: int, errors: float = USUAL_ERRORS) -> float:
     """How much better a run must be: some standard errors of the difference, more after many tries.
 
     >>> step(0.01, 1), round(step(0.01, 100), 4)
@@ -30,7 +44,7 @@ def step(standard_error: float, tries: int, errors: float = 2.0) -> float:
 
 
 def climb(
-    before: Rung | None, value: float, *, gain: float, standard_error: float, tries: int, errors: float = 2.0
+    before: Rung | None, value: float, *, gain: float, standard_error: float, tries: int, errors: float = USUAL_ERRORS
 ) -> Rung:
     """The rung after a new run: moved if its paired gain over the run that is shown exceeds the step.
 

@@ -134,7 +134,10 @@ class Window:
     certification: timedelta = timedelta(0)
     """How long each PI sees only the own results before release (P-24)."""
     ladder: float | None = None
-    """Standard errors that a gain must exceed to be shown (S-17); None: no ladder."""
+    """Standard errors that a gain must exceed to be shown (S-17); None: no ladder before the looks are used up."""
+    looks: int | None = None
+    """Results of a team, task and language that are shown as `feedback` says; later ones stand on the ladder (X-23).
+    None: no bound."""
     settings: Mapping[str, Any] = field(default_factory=dict)
     """Settings of scoring, as `--set` takes them, the primary metric among them (S-27)."""
     forced: str = ""

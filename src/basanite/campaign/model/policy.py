@@ -40,6 +40,8 @@ class SubmissionFacts:
     """Whether a late one was let into the ranks (P-23)."""
     described: bool = True
     """Whether the description has every field that its track requires (P-31)."""
+    beyond_looks: bool = False
+    """Whether the team had used up the looks of the window when it came (X-23)."""
 
     @property
     def compared(self) -> bool:
@@ -128,7 +130,7 @@ def _for_own_team(
     viewer: Viewer, campaign: Campaign, window: Window, submission: SubmissionFacts, acts: frozenset[str]
 ) -> Sight:
     certifying = "certification" in acts and viewer.pi
-    level = max(_feedback(window), _released(acts, certifying), key=RANK.__getitem__)
+    level = max(_feedback(window, submission), _released(acts, certifying), key=RANK.__getitem__)
     judging = bool(viewer.roles & JUDGING)
     visible = submission.state == "scored" and not judging
     return Sight(
@@ -151,11 +153,15 @@ def _own_state(window: Window, state: str, released: Level) -> str:
     return MASKED.get(state, state) if is_blind(window) and released == "none" else state
 
 
-def _feedback(window: Window) -> Level:
-    """What the row gives back at once (M69); a ladder gives less than any feedback level (S-17)."""
+def _feedback(window: Window, submission: SubmissionFacts) -> Level:
+    """What the row gives back at once (M69); a ladder gives less than any feedback level (S-17).
+
+    Where looks are bounded the ladder begins when they are used up (X-23).
+    """
     if is_blind(window):
         return "none"
-    return "ladder" if window.ladder is not None else "full" if window.feedback == "full" else "limited"
+    on_ladder = window.ladder is not None if window.looks is None else submission.beyond_looks
+    return "ladder" if on_ladder else "full" if window.feedback == "full" else "limited"
 
 
 def _released(acts: frozenset[str], certifying: bool = False) -> Level:

@@ -9,6 +9,7 @@ from typing import Final, TypeVar
 from basanite.campaign.model.file import tables
 from basanite.campaign.model.file.checks import check
 from basanite.campaign.model.file.entries import RULE, CampaignEntries
+from basanite.campaign.model.file.look_defaults import with_looks
 from basanite.campaign.model.plan import Campaign
 from basanite.campaign.model.time.zones import TimeError, zone_of
 from basanite.errors import InvalidInputError
@@ -45,7 +46,7 @@ def read_campaign(text: str, file: str = "campaign.toml") -> tuple[Campaign | No
     if document is None:
         return None, findings
     top = CampaignEntries(document, (), file, entry_lines(text), findings)
-    campaign = _campaign(top)
+    campaign = with_looks(_campaign(top), top)
     check(campaign, top)
     return (campaign if findings.valid else None), _each_once(findings)
 

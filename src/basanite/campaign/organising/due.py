@@ -18,7 +18,7 @@ from basanite.campaign.model.viewer import Viewer
 from basanite.campaign.office import Actor, Office
 from basanite.campaign.organising import plans
 from basanite.campaign.results import boards, comparisons, ladder
-from basanite.campaign.results.facts import Desk, desk
+from basanite.campaign.results.facts import Desk, beyond_looks, desk
 from basanite.campaign.score_receipts import score_receipt
 from basanite.campaign.store.database import in_blocks
 from basanite.campaign.store.tables import CampaignRow, Submission
@@ -65,7 +65,8 @@ def unsigned(session: Session, office: Office, campaign_id: str) -> list[str]:
 
     Only those are loaded that have none, and of windows that show something at all: a round costs what there is to do.
     """
-    at = desk(session, office, Viewer(), plans.current(session, campaign_id))
+    plan = plans.current(session, campaign_id)
+    at = replace(desk(session, office, Viewer(), plan), beyond_looks=beyond_looks(session, plan))
     windows = [window.id for window in at.campaign.windows if _shows(at, window)]
     waiting = sorted(session.scalars(without_receipt(campaign_id, windows)), key=lambda run: (run.received, run.id))
     return [run.id for run in waiting if replace(at, viewer=Viewer(team=run.team_id)).sight(run).level != "none"]

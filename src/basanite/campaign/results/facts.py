@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from sqlalchemy import select
@@ -15,6 +15,7 @@ from basanite.campaign.model.viewer import VISITOR, Viewer
 from basanite.campaign.office import Office
 from basanite.campaign.organising import plans
 from basanite.campaign.results.descriptions import missing_fields
+from basanite.campaign.store import looks
 from basanite.campaign.store.tables import Release, Submission, Team
 
 
@@ -28,6 +29,8 @@ class Desk:
     releases: Mapping[str, Mapping[str, datetime]]
     """When each level of each window was released."""
     now: datetime
+    beyond_looks: frozenset[str] = frozenset()
+    """Submissions of the viewer's team that came after its looks were used up (X-23)."""
 
     @property
     def campaign(self) -> Campaign:
@@ -42,7 +45,8 @@ class Desk:
         """What of a submission this viewer may see now."""
         window = self.window(submission)
         released = self.releases.get(window.id, {})
-        return sight(self.viewer, self.campaign, window, facts_of(self.campaign, submission), released, self.now)
+        facts = replace(facts_of(self.campaign, submission), beyond_looks=submission.id in self.beyond_looks)
+        return sight(self.viewer, self.campaign, window, facts, released, self.now)
 
     def called(self, seen: Sight, team: Team) -> str:
         """What a team is called for this viewer (P-25)."""
@@ -66,7 +70,14 @@ def facts_of(campaign: Campaign, submission: Submission) -> SubmissionFacts:
 def desk(session: Session, office: Office, viewer: Viewer, plan: plans.Plan) -> Desk:
     """Load what has been released, at this moment; rights that somebody has elsewhere count for nothing here."""
     here = viewer if viewer.at_home(plan.row.id) else VISITOR
-    return Desk(office, here, plan, releases(session, plan.row.id), plans.now(office, plan.row))
+    over = frozenset[str]() if here.team is None else beyond_looks(session, plan, here.team)
+    return Desk(office, here, plan, releases(session, plan.row.id), plans.now(office, plan.row), over)
+
+
+def beyond_looks(session: Session, plan: plans.Plan, team: str | None = None) -> frozenset[str]:
+    """Submissions of a team, or of all, that came after the looks of their window were used up (X-23)."""
+    most = {window.id: window.looks for window in plan.campaign.windows if window.looks is not None}
+    return looks.beyond(session, plan.row.id, most, team)
 
 
 def releases(session: Session, campaign_id: str) -> dict[str, dict[str, datetime]]:

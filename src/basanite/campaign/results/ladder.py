@@ -8,42 +8,48 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from basanite.campaign.model.ladder import Rung, climb
+from basanite.campaign.model.hiding.results import DECIMALS, rounded
+from basanite.campaign.model.ladder import USUAL_ERRORS, Rung, climb, standard_error
 from basanite.campaign.model.plan import Window
 from basanite.campaign.office import Office
 from basanite.campaign.organising import plans
 from basanite.campaign.results.adopted import adopted, content
 from basanite.campaign.results.comparisons import Order
-from basanite.campaign.results.facts import Desk
+from basanite.campaign.results.facts import Desk, beyond_looks
 from basanite.campaign.store.tables import Board, CampaignRow, Result, Submission
 from basanite.spine import find_task
 
 PURPOSE: Final = "ladder"
 NEW, SHOWN = "new", "shown"
-NORMAL_95: Final = 1.959963984540054
 
 
 def rung(session: Session, at: Desk, row: Submission) -> Rung | None:
     """Where the team stood on the ladder once this run of its was in."""
     runs = [run for run in _runs(session, row) if (run.received, run.id) <= (row.received, row.id)]
-    return _climbed(session, at.office, at.window(row), runs)[0]
+    return _climbed(session, at.office, at.window(row), runs, beyond_looks(session, at.plan, row.team_id))[0]
 
 
 def orders_due(session: Session, office: Office) -> Iterator[Order]:
     """The next comparison of every ladder that waits for one."""
     for campaign_id in session.scalars(select(CampaignRow.id)).all():
-        campaign = plans.current(session, campaign_id).campaign
-        for window in (one for one in campaign.windows if one.ladder is not None):
-            for runs in _of_teams(session, campaign_id, window):
-                waiting = _climbed(session, office, window, runs)[1]
+        plan = plans.current(session, campaign_id)
+        over = beyond_looks(session, plan)
+        for window in plan.campaign.windows:
+            for runs in _of_teams(session, campaign_id, window) if _has_ladder(window, over) else ():
+                waiting = _climbed(session, office, window, runs, over)[1]
                 if waiting is not None:
                     yield waiting
+
+
+def _has_ladder(window: Window, over: Collection[str]) -> bool:
+    """Whether somebody may stand on one: where looks are bounded, only once somebody has used them up."""
+    return bool(over) if window.looks is not None else window.ladder is not None
 
 
 def _of_teams(session: Session, campaign_id: str, window: Window) -> list[list[Submission]]:
@@ -70,20 +76,26 @@ def _runs(session: Session, row: Submission) -> Sequence[Submission]:
 
 
 def _climbed(
-    session: Session, office: Office, window: Window, runs: Sequence[Submission]
+    session: Session, office: Office, window: Window, runs: Sequence[Submission], over: Collection[str]
 ) -> tuple[Rung | None, Order | None]:
-    """The rung after all these runs, and the first comparison that is not there yet."""
+    """The rung after all these runs, and the first comparison that is not there yet.
+
+    Runs whose values their team saw as they are lead to the best of them, on which the ladder begins (X-23).
+    """
     held = adopted(session, [run.id for run in runs])
-    at, best = None, None
+    at, best, errors = None, None, USUAL_ERRORS if window.ladder is None else window.ladder
     for tries, run in enumerate((run for run in runs if run.id in held), start=1):
         data = content(office, held[run.id])
         entry = data["values"].get(data["primary"], {})
         value = _number(entry.get("value"))
+        if window.looks is not None and run.id not in over:
+            found = _best_seen(at, value, lower=lower_is_better(str(data["task"]), data["primary"]))
+            at, best = found, run if found is not at else best
+            continue
         if best is None:
-            at, best = (
-                climb(None, value, gain=0.0, standard_error=_own_error(entry), tries=tries, errors=_errors(window)),
-                run,
-            )
+            error = standard_error(entry.get("low"), entry.get("high"))
+            at = climb(None, value, gain=0.0, standard_error=error, tries=tries, errors=errors)
+            best = run
             continue
         key = ladder_key(held[run.id], held[best.id])
         board = session.get(Board, key)
@@ -91,9 +103,20 @@ def _climbed(
             systems = {NEW: run.id, SHOWN: best.id}
             return at, Order(key, run.campaign_id, window.id, PURPOSE, {"systems": systems})
         gain, error = _difference(json.loads(office.files.read(board.digest)), str(data["task"]), data["primary"])
-        at = climb(at, value, gain=gain, standard_error=error, tries=tries, errors=_errors(window))
+        at = climb(at, value, gain=gain, standard_error=error, tries=tries, errors=errors)
         best = run if at.moved else best
     return at, None
+
+
+def _best_seen(before: Rung | None, value: float, *, lower: bool) -> Rung | None:
+    """The rung after a value that its team saw: the better one, as it was rounded for them."""
+    if not math.isfinite(value):
+        return before
+    found = Rung(rounded(value), 10**-DECIMALS)
+    if before is None or before.value is None or found.value is None:
+        return found
+    better = found.value < before.value if lower else found.value > before.value
+    return found if better else before
 
 
 def ladder_key(new: Result, shown: Result) -> str:
@@ -102,17 +125,8 @@ def ladder_key(new: Result, shown: Result) -> str:
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
-def _errors(window: Window) -> float:
-    return 2.0 if window.ladder is None else window.ladder
-
-
 def _number(value: Any) -> float:
     return math.nan if value is None else float(value)
-
-
-def _own_error(entry: Mapping[str, Any]) -> float:
-    """The standard error of a single value, from its interval; it fixes the first step."""
-    return (_number(entry.get("high")) - _number(entry.get("low"))) / (2 * NORMAL_95)
 
 
 def _difference(comparison: Mapping[str, Any], task: str, metric: str) -> tuple[float, float]:
@@ -120,8 +134,7 @@ def _difference(comparison: Mapping[str, Any], task: str, metric: str) -> tuple[
     for one in comparison["differences"]:
         if one["metric"] == metric:
             sign = (1.0 if one["first"] == NEW else -1.0) * (-1.0 if lower_is_better(task, metric) else 1.0)
-            width = (_number(one["high"]) - _number(one["low"])) / (2 * NORMAL_95)
-            return sign * _number(one["difference"]), width
+            return sign * _number(one["difference"]), standard_error(one["low"], one["high"])
     return math.nan, math.nan
 
 

@@ -7,10 +7,10 @@ whoever writes both takes the lock of the log first, and nobody waits for each o
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
-from sqlalchemy import delete, func, insert, select
+from sqlalchemy import delete, func, insert, or_, select
 from sqlalchemy.orm import Session
 
 from basanite.campaign.store.database import in_blocks, inserting
@@ -31,6 +31,23 @@ def recount(session: Session, campaign_id: str) -> None:
     place = [getattr(Submission, name) for name in PLACE]
     scored = select(*place, func.count()).where(Submission.campaign_id == campaign_id, Submission.state == "scored")
     session.execute(insert(Looks).from_select((*PLACE, "count"), scored.group_by(*place)))
+
+
+def beyond(session: Session, campaign_id: str, most: Mapping[str, int], team: str | None = None) -> frozenset[str]:
+    """Submissions that came when their team had used up its looks, by window so many; of one team, or of all (X-23).
+
+    Those that are not scored yet count too: which result came out first changes nothing.
+    """
+    if not most:
+        return frozenset()
+    place = [getattr(Submission, name) for name in PLACE]
+    number = func.row_number().over(partition_by=place, order_by=(Submission.received, Submission.id)).label("number")
+    valid = select(Submission.id, Submission.window, number).where(
+        Submission.campaign_id == campaign_id, Submission.window.in_(most), Submission.state != "invalid"
+    )
+    of = valid.subquery() if team is None else valid.where(Submission.team_id == team).subquery()
+    over = or_(*((of.c.window == window) & (of.c.number > count) for window, count in most.items()))
+    return frozenset(session.scalars(select(of.c.id).where(over)))
 
 
 def before(

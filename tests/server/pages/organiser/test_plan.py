@@ -276,3 +276,22 @@ def test_the_command_line_is_named_in_the_record(desk, stage):
             session, stage.office, Actor("command"), "small", "week", "2018-04-09 24:00", reason="by hand"
         )
     assert "the command line" in desk().page("/plan")
+
+
+@pytest.mark.req("X-23")
+def test_organizers_see_how_often_a_team_may_look_and_are_warned_where_nothing_bounds_it(desk, visit):
+    eva = desk()
+    limited = {"sealed = false": "sealed = true", 'feedback = "full"': 'feedback = "limited"'}
+    quiet = Filed(eva, plan_text(**limited))
+    assert "on a sealed reference" not in quiet.answer.text
+    assert "deviations are kept" in quiet.keep("a sealed set").text
+    page = eva.page("/windows")
+    assert "Looks at the sealed reference" in page
+    assert "10 results for a team, then 29 tries on the ladder" in page
+    assert "Nothing but the quota" not in page
+    assert "After 10 results your value moves only" in visit("ada").get("/campaigns/small/calendar").text
+    limited['feedback = "full"'] += "\nlooks = false\nladder = false"
+    open_ = Filed(eva, plan_text(**limited))
+    assert "a team may look at 39 results of CLIR on a sealed reference" in open_.answer.text
+    assert "deviations are kept" in open_.keep("an experiment").text
+    assert "Nothing but the quota keeps a team from reading labels" in eva.page("/windows")

@@ -133,8 +133,9 @@ def _check_feedback(campaign: Campaign, window: Window, entry: CampaignEntries) 
     if window.feedback == "full" and stages.is_sealed(campaign, window) and not window.forced.strip():
         fix = 'write feedback = "limited", or forced = "the reason why"'
         entry.add(f"{entry.place} gives full feedback on a sealed set", fix, key="feedback", rule="X-7")
-    if window.ladder is not None and stages.is_blind(window):
-        entry.add(f"{entry.place} has a ladder but shows nothing", "take `ladder` out", key="ladder", rule="S-17")
+    for key, what in (("ladder", "a ladder"), ("looks", "looks")):
+        if getattr(window, key) is not None and stages.is_blind(window):
+            entry.add(f"{entry.place} has {what} but shows nothing", f"take `{key}` out", key=key, rule="S-17")
 
 
 def _check_domains_out(campaign: Campaign, window: Window, entry: CampaignEntries) -> None:

@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Any, Final
 
 from basanite.campaign.model.file.entries import CampaignEntries
+from basanite.campaign.model.ladder import USUAL_ERRORS
 from basanite.campaign.model.plan import (
     Agreement,
     DomainRelease,
@@ -23,7 +24,7 @@ PACK_KEYS: Final = ("id", "family", "released", "language", "title", "sealed", "
 WINDOW_KEYS: Final = (
     "id", "title", "event", "opens", "closes", "tasks", "dataset", "quota", "feedback", "kind", "languages",
     "querysets", "domains", "tracks", "conditions", "shows", "half_width", "naming", "transfer_grace", "late_grace",
-    "results_at", "certification", "ladder", "settings", "forced", "primary",
+    "results_at", "certification", "ladder", "looks", "settings", "forced", "primary",
 )  # fmt: skip
 MILESTONE_KEYS: Final = ("id", "title", "at", "ends", "owner", "deliverable")
 AGREEMENT_KEYS: Final = ("id", "title", "version", "text", "counter_signed", "expires", "deletion_by")
@@ -93,6 +94,7 @@ def window(entry: CampaignEntries) -> Window:
         certification=entry.duration("certification", timedelta(0)),
         results_at=entry.instants("results_at"),
         ladder=_ladder(entry),
+        looks=None if entry.values.get("looks") is False else entry.whole("looks", None, 0, 10**6),
         half_width=entry.number("half_width", 0.05, 0, 1000) or 0.05,
         settings=_settings(entry),
         forced=entry.text("forced", ""),
@@ -135,7 +137,7 @@ def _feedback(entry: CampaignEntries) -> Any:
 def _ladder(entry: CampaignEntries) -> float | None:
     """Standard errors; `true` means the usual two (S-17)."""
     if entry.values.get("ladder") is True:
-        return 2.0
+        return USUAL_ERRORS
     return None if entry.values.get("ladder") is False else entry.number("ladder", None, 0, 100)
 
 

@@ -73,13 +73,18 @@ def new(file: Path, out: Path, start: str, as_json: bool) -> None:
 def add(file: Path, data: Path | None, mail: str | None, as_json: bool) -> None:
     """Begin a campaign from its FILE; all problems of the file are listed, each with its line."""
     with at_desk(data, mail, json=as_json) as desk:
+        from basanite.campaign.model.exposure import unprotected
         from basanite.campaign.organising import plans
+        from basanite.cli.admin.season.exposure import warning_lines
         from basanite.reports.wording import plural
 
         row = plans.add_campaign(desk.session, desk.office, desk.actor, _text(file))
-        shown = _summary(desk.plan(row.id))
+        plan = desk.plan(row.id)
+        shown = _summary(plan) | {"warnings": [one.as_dict() for one in unprotected(plan.campaign)]}
         windows = plural("window", len(shown["windows"]))
-    show(shown, [f"Campaign {shown['slug']}: {windows}. Next: basanite admin people add"], json=as_json)
+        warnings = warning_lines(plan.campaign)
+    words = [f"Campaign {shown['slug']}: {windows}. Next: basanite admin people add", *warnings]
+    show(shown, words, json=as_json)
 
 
 @campaign.command("show", epilog=example("basanite admin campaign show --data season"))
@@ -106,16 +111,21 @@ def show_campaign(campaign: str, data: Path | None, mail: str | None, as_json: b
 def change(file: Path, reason: str, data: Path | None, mail: str | None, as_json: bool) -> None:
     """Take a new version of a campaign's FILE; what touches an open window is a deviation, with its reason."""
     with at_desk(data, mail, json=as_json) as desk:
+        from basanite.campaign.model.exposure import unprotected
         from basanite.campaign.model.reading import load
         from basanite.campaign.organising import plans
+        from basanite.cli.admin.season.exposure import warning_lines
 
         text = _text(file)
         slug = load(text).slug
         plan = plans.change(desk.session, desk.office, desk.actor, slug, text, reason=reason)
         found = [one for one in plans.deviations(desk.session, plan.row.id) if one.to_version == plan.version]
         shown = {"slug": slug, "version": plan.version, "deviations": [_deviation(one) for one in found]}
+        shown["warnings"] = [one.as_dict() for one in unprotected(plan.campaign)]
+        warnings = warning_lines(plan.campaign)
     words = [f"{slug} is at version {plan.version}."]
     words += [f"Deviation in {one.window}: {item['what']}" for one in found for item in one.changes]
+    words += warnings
     show(shown, words, json=as_json)
 
 
@@ -228,27 +238,40 @@ def set_milestone(
 @click.option("--judges", type=click.IntRange(0, 10_000), help="Judges at hand. [default: as the file says]")
 @click.option("--units", type=click.IntRange(1), help="Queries or items a window has: what difference can they show?")
 @click.option("--variance", type=float, help="With --units: of the difference of two systems on one unit. [default: 1]")
+@click.option("--reference", type=PATH, help="A sealed key of CLIR for the simulated prober. [default: a made-up one]")
 @as_json
 def rehearse(
-    file: Path, start: str, teams: int, judges: int | None, units: int | None, variance: float | None, as_json: bool
+    file: Path,
+    start: str,
+    teams: int,
+    judges: int | None,
+    units: int | None,
+    variance: float | None,
+    reference: Path | None,
+    as_json: bool,
 ) -> None:
     """Play the season of a campaign's FILE with simulated teams, and list what would have gone wrong.
 
-    With --units it also says what difference between two teams a board of that many units can show.
+    For windows that show values on sealed references it says what a team could learn about them by trying, and what a
+    simulated prober found. With --units it also says what difference between two teams a board of that many units can
+    show.
     """
     with refusals(json=as_json):
         from basanite.campaign.model.reading import load
         from basanite.campaign.model.rehearsal.faults import Crew
         from basanite.campaign.model.rehearsal.faults import rehearse as play
+        from basanite.cli.admin.season.exposure import exposure_of, warning_lines
         from basanite.reports.kinds.power import power_sentences
 
         plan = load(_text(file))
         played = play(plan, start=_start(start, plan.zone, "--at"), crew=Crew(teams, judges))
         power = _power(teams, units, variance)
+        exposed, lines = exposure_of(plan, reference)
     faults = [one.as_dict() for one in played.faults]
     words = [f"{len(played.steps)} steps were played; {len(faults)} things would have gone wrong."]
     words += [f"{one.message} ({one.rule}). To do: {one.fix}" for one in played.faults]
-    shown = {"slug": plan.slug, "steps": len(played.steps), "faults": faults}
+    words += [*lines, *warning_lines(plan)]
+    shown = {"slug": plan.slug, "steps": len(played.steps), "faults": faults, **exposed}
     if power is not None:
         words += [
             *power_sentences(power),

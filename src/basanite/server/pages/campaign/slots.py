@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 from basanite.campaign.intake import quotas
 from basanite.campaign.model import stages
 from basanite.campaign.model.calendar import Allowance
+from basanite.campaign.model.exposure import attempts_in
 from basanite.campaign.model.plan import Campaign, Window
 from basanite.campaign.organising import references
 from basanite.server.catalogue import plural, say, sentence
@@ -108,10 +109,25 @@ def row_of(campaign: Campaign, window: Window, now: datetime) -> Row:
         window.tasks,
         " + ".join(window.dataset),
         stages.languages(campaign, window),
-        say(FEEDBACK[window.feedback]),
+        feedback_words(campaign, window),
         quota_words(window),
         stages.is_blind(window),
     )
+
+
+def feedback_words(campaign: Campaign, window: Window) -> str:
+    """What teams get to see in a window, and from when on only the ladder (X-23)."""
+    words = say(FEEDBACK[window.feedback])
+    looks = window.looks if window.looks is not None else None if window.ladder is None else 0
+    if stages.is_blind(window) or looks is None or attempts_in(campaign, window) <= looks:
+        return words
+    after = plural(
+        looks,
+        "{words} After {count} result your value moves only when a gain is beyond doubt.",
+        "{words} After {count} results your value moves only when a gain is beyond doubt.",
+        words=words,
+    )
+    return after if looks else say("Your value moves only when a gain is beyond doubt.")
 
 
 def quota_words(window: Window) -> str:

@@ -10,6 +10,7 @@ from fastapi.responses import Response
 from sqlalchemy.orm import Session
 from starlette.concurrency import run_in_threadpool
 
+from basanite.campaign.model.exposure import unprotected
 from basanite.campaign.model.freezing import Change
 from basanite.campaign.model.refusals import RefusedError, missing, refused
 from basanite.campaign.organising import plans
@@ -19,6 +20,7 @@ from basanite.campaign.store.tables import Deviation
 from basanite.campaign.turns import turn
 from basanite.errors import InvalidInputError
 from basanite.formats.bounded import read_bounded
+from basanite.problems import Problem
 from basanite.server.catalogue import said, say
 from basanite.server.pages.foundation.frame import go, refuse, show
 from basanite.server.pages.foundation.multipart import Taken, take
@@ -71,6 +73,8 @@ class FilePage:
     reason: str = ""
     shown: tuple[ChangeLine, ...] = ()
     """The changes of the preview, in words."""
+    warnings: tuple[Problem, ...] = ()
+    """What the new version leaves open to probing."""
 
 
 @ROUTER.get(ADDRESS)
@@ -174,6 +178,7 @@ def _asked(caller: Caller, found: PlanPreview | None = None, fresh: str = "", re
         fresh,
         reason,
         change_lines(found.changes, found.campaign, campaign) if found else (),
+        unprotected(found.campaign) if found else (),
     )
 
 

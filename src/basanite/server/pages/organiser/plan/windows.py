@@ -9,6 +9,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from sqlalchemy.orm import Session
 
+from basanite.campaign.model.exposure import Exposure, exposures, is_open
 from basanite.campaign.organising import milestones, plans
 from basanite.campaign.organising.milestones import STATES
 from basanite.server.catalogue import said, say, sentence
@@ -39,6 +40,9 @@ class WindowCard:
     """When its plan was frozen: when it opened."""
     ends: str
     """Its end as the campaign's file would write it."""
+    exposed: tuple[Exposure, ...] = ()
+    """What a team may look at on a sealed reference, task by task."""
+    unprotected: bool = False
 
 
 @dataclass(frozen=True)
@@ -105,12 +109,15 @@ def _asked(caller: Caller, chosen: str = "", closes: str = "", reason: str = "")
     with caller.office.reading() as session:
         frozen = {one.window: one.at for one in plans.freezes(session, row.id)}
         stones = milestones.milestones(session, row.id)
+    exposed, open_ = tuple(exposures(campaign)), {one.window for one in exposures(campaign) if is_open(campaign, one)}
     cards = [
         WindowCard(
             one,
             campaign.window(one.id).naming,
             frozen.get(one.id),
             f"{one.closes.astimezone(zone(campaign.zone)):%Y-%m-%dT%H:%M}",
+            tuple(each for each in exposed if each.window == one.id),
+            one.id in open_,
         )
         for one in slots.rows(campaign, caller.now)
     ]

@@ -1,0 +1,108 @@
+"""How much a window lets a team learn about a sealed reference by trying, counted before anybody tries (X-23).
+
+Every value that is shown tells a little about the labels behind it. With enough looks at one value, a team that changes
+a few answers at a time reads the labels off. Looks that are bounded, and a ladder after them, keep that small.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from basanite.campaign.model import stages
+from basanite.campaign.model.hiding.results import DECIMALS, THREE
+from basanite.campaign.model.plan import Campaign, Window
+from basanite.campaign.model.time.periods import period_of
+from basanite.problems import Problem
+
+USUAL_LOOKS: Final = 10
+"""Where a file says nothing: a prober that halves groups finds two or three of 67 relevant documents with them."""
+MANY_LOOKS: Final = 50
+"""From here on a bound is called none, whoever wrote it."""
+
+
+LARGEST_BETA: Final = 40.0
+"""AQWV lies between -beta and 1; where a window does not say what beta is, the larger of the published ones counts."""
+
+
+@dataclass(frozen=True)
+class Exposure:
+    """What one team may look at in one window, for one task and language."""
+
+    window: str
+    task: str
+    attempts: int
+    """Submissions that the quota lets through, over all tracks."""
+    plain: int
+    """Results that are shown as they are."""
+    values: int
+    """Values in each result that is shown."""
+    bits_per_value: float
+    """Infinite where values are not rounded."""
+
+    @property
+    def laddered(self) -> int:
+        """Results of which a team learns only whether they are better beyond doubt."""
+        return self.attempts - self.plain
+
+    @property
+    def bits(self) -> float:
+        """The most that all looks can tell: each value by what rounding leaves, each try on the ladder a yes or no.
+
+        >>> Exposure("dev", "CLIR", attempts=20, plain=10, values=1, bits_per_value=10.0).bits
+        110.0
+        """
+        return (self.plain * self.values * self.bits_per_value if self.plain else 0.0) + self.laddered
+
+
+def exposures(campaign: Campaign) -> Iterator[Exposure]:
+    """Each task of each window that shows values on sealed references."""
+    for window in campaign.windows:
+        if stages.is_sealed(campaign, window) and not stages.is_blind(window):
+            attempts = attempts_in(campaign, window)
+            plain = attempts if window.ladder is None else 0
+            plain = plain if window.looks is None else min(attempts, window.looks)
+            for task in window.tasks:
+                values = len(window.shows) or len(THREE.get(task.lower(), ("primary",)))
+                yield Exposure(window.id, task, attempts, plain, values, _bits_per_value(window, task))
+
+
+def _bits_per_value(window: Window, task: str) -> float:
+    if window.feedback == "full":
+        return math.inf
+    lowest = float(window.settings_of(task).get("beta", LARGEST_BETA)) if task.lower() in THREE else 0.0
+    return math.log2((1 + lowest) * 10**DECIMALS + 1)
+
+
+def attempts_in(campaign: Campaign, window: Window) -> int:
+    """How many submissions of one task and language the quota of a window lets through, each track for itself."""
+    periods, moment = 0, window.opens.utc
+    while moment < window.closes.utc:
+        periods, moment = periods + 1, period_of(window.quota.period, moment, window, campaign.zone).ends
+    return window.quota.count * periods * max(len(stages.window_tracks(campaign, window)), 1)
+
+
+def is_open(campaign: Campaign, exposure: Exposure) -> bool:
+    """Whether a window shows values on a sealed reference without a bound that holds anybody back."""
+    window = campaign.window(exposure.window)
+    return (window.looks is None and window.ladder is None) or exposure.plain > MANY_LOOKS
+
+
+def unprotected(campaign: Campaign) -> tuple[Problem, ...]:
+    """A warning for each task of a window that nothing but its quota protects."""
+    found = (one for one in exposures(campaign) if is_open(campaign, one))
+    return tuple(
+        Problem(
+            "X-23",
+            "",
+            None,
+            None,
+            f"{one.window}: a team may look at {one.plain:,} results of {one.task} on a sealed reference, with nothing"
+            " but the quota to keep it from reading labels off them",
+            f"write looks = {USUAL_LOOKS}, or ladder = true",
+            severity="warn",
+        )
+        for one in found
+    )
