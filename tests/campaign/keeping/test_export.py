@@ -9,6 +9,7 @@ from contextlib import closing
 import pytest
 from keeping_rows import add_reference, filled, scored, submit
 from sqlalchemy import func, select
+from tests.cli.running import here
 
 from basanite.campaign.keeping.carried import CARRIED
 from basanite.campaign.keeping.exporting import export_campaign
@@ -32,6 +33,7 @@ from basanite.campaign.store.tables import (
     Reference,
     Result,
     Submission,
+    Team,
     Token,
 )
 from basanite.errors import BasaniteError
@@ -214,6 +216,21 @@ def test_a_hostile_export_is_refused_and_leaves_no_row(exported, other, fault):
         assert session.scalars(select(CampaignRow.slug)).all() == ["local"]
         assert count(session, Submission) == 0
         assert not session.scalars(select(Event).where(Event.kind == "campaign.imported")).all()
+
+
+@pytest.mark.req("X-26")
+def test_an_import_brings_no_teams_that_are_taken_for_each_other_or_for_an_organizer(exported, other):
+    data = ("--data", str(other.settings.data))
+    alike = changed(exported, "rows/teams.jsonl", lambda text: text.replace(b'"name":"Beta"', b'"name":"A1pha"'))
+    refused = here("admin", "import", str(alike), *data)
+    assert refused.code != 0
+    assert "looks like another team's" in refused.stderr
+    named = changed(exported, "rows/teams.jsonl", lambda text: text.replace(b'"A1pha"', b'"0tto"'))
+    done = here("admin", "import", str(named), *data)
+    assert "the team '0tto' is called '0tto - imported'" in done.stdout, done
+    with other.reading() as session:
+        names = session.scalars(select(Team.name).join(CampaignRow).where(CampaignRow.slug == "small")).all()
+    assert sorted(names) == ["0tto - imported", "Alpha"]
 
 
 def test_a_member_of_another_team_cannot_be_reached_by_an_import(exported, other):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import urllib.request
@@ -256,3 +257,19 @@ def test_where_nobody_may_sign_up_a_stranger_of_the_provider_gets_no_account(bro
         assert session.query(Person).count() == 0
     office.settings.accounts.sign_up = True
     assert "<bdi>Olga</bdi>" in come_back(browser).text
+
+
+@pytest.mark.req("X-26")
+def test_who_comes_from_a_provider_under_the_name_of_an_organizer_is_let_in_under_another(
+    browser, another, office, rig
+):
+    eva = add_user(office, "Eva Low", "eva@example.org")
+    with office.writing() as session:
+        session.add(Grant(person_id=eva, role="administrator", at=office.clock(), by="command"))
+    rig(user=OLGA | {"name": "Еvа L0w"})
+    page = come_back(browser).text
+    assert "Your name can be taken for somebody else&#39;s here. You are called olga" in page
+    rig(user=OLGA | {"sub": "s-2", "name": "Eva\u202e Low", "email": "eva.low@example.org"})
+    page = come_back(another).text
+    assert re.search(r"<bdi>Somebody \d{4}</bdi>", page), "neither name nor address will do"
+    assert "Low" not in page

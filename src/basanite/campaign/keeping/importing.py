@@ -25,6 +25,8 @@ from basanite.campaign.model.reading import load
 from basanite.campaign.model.refusals import RefusedError, refused
 from basanite.campaign.office import Actor, Office
 from basanite.campaign.organising.references import NONCES, commitment
+from basanite.campaign.people.likeness import team_name_problems
+from basanite.campaign.people.names import LONGEST, name_problems, skeleton
 from basanite.campaign.store import events, looks
 from basanite.campaign.store.tables import Adoption, CampaignRow, ReceiptKey, Reference
 from basanite.errors import BasaniteError
@@ -36,6 +38,7 @@ from basanite.receipts.keys import Keyring, PublicKey, moment_of
 LIMITS: Final = Limits(member_bytes=GIB, ratio=1000)
 FOREIGN: Final = "foreign-"
 ON_ITS_WAY: Final = frozenset({"received", "validating", "scoring"})
+IMPORTED: Final = " - imported"
 NOT_SCORED: Final = "it came from another server before it was scored there"
 
 
@@ -170,6 +173,7 @@ def _written(
     rows: dict[str, list[dict[str, Any]]],
 ) -> Imported:
     _check_new(session, rows)
+    renamed = _check_names(session, office, rows["teams"])
     _prepare(session, parcel, rows)
     counts = {table: insert(session.connection(), TABLES[table], rows[table]) for table in CARRIED}
     looks.recount(session, manifest["id"])
@@ -182,7 +186,7 @@ def _written(
         session, "campaign.imported", at=office.clock(), actor=actor.id, subject=id_, campaign_id=id_, data=data
     )
     files = sum(map(len, parcel.stored.values()))
-    not_kept = tuple(_not_kept(parcel, rows))
+    not_kept = (*_not_kept(parcel, rows), *renamed)
     return Imported(id_, rows["campaigns"][0]["slug"], manifest["origin"], counts, files, not_kept)
 
 
@@ -194,6 +198,24 @@ def _check_new(session: Session, rows: Mapping[str, list[dict[str, Any]]]) -> No
     for plan in rows["plans"]:
         load(plan["text"])
         plan["digest"] = hashlib.sha256(plan["text"].encode()).hexdigest()
+
+
+def _check_names(session: Session, office: Office, teams: list[dict[str, Any]]) -> list[str]:
+    """Refuse teams that can be taken for each other; who could be taken for an organizer of ours gets another name."""
+    seen: set[str] = set()
+    renamed = []
+    for row in teams:
+        name, row["skeleton"] = row["name"], skeleton(row["name"])
+        if row["skeleton"] in seen or list(name_problems(name)):
+            raise _bad("the name of a team cannot be used, or looks like another team's", name)
+        seen.add(row["skeleton"])
+        if list(team_name_problems(session, office, row["campaign_id"], name)):
+            row["name"] = f"{name[: LONGEST - len(IMPORTED)]}{IMPORTED}"
+            row["skeleton"] = skeleton(row["name"])
+            renamed.append(
+                f"the team {name!r} is called {row['name']!r}: its name can be taken for an organizer's here"
+            )
+    return renamed
 
 
 def _prepare(session: Session, parcel: _Parcel, rows: Mapping[str, list[dict[str, Any]]]) -> None:

@@ -20,9 +20,15 @@ LONGEST = 60
 LONGEST_TEAM_ID = 20
 SPACES = " -_.'&"
 LOOK_ALIKE = (
-    "o0οоօ l1iı|ιіӏǀ s5ѕ b8ьв z2 g9ɡ aаαɑ cсϲ eеε3з pрρ xхχ× yуγүʏ hһнη kкκ mмμ nпո tтτ jјϳ uυս vνѵ wωшԝ dԁδ fғ qԛ rг"
+    "o0οоօᴏⲟꓳ l1iı|ιіӏǀɪʟꓡꓲ s5ѕꜱꓢ b8ьвβʙꓐ z2ζᴢꓜ g9ɡɢꓖ aаαɑᴀꓮ cсϲᴄꓚ eеε3зᴇꓰ pрρᴘꓑ xхχ×ꓫ yуγүʏꓬ hһнηʜꓧ kкκᴋꓗ mмμᴍꓟ "
+    "nпոɴꓠ tтτᴛꓔ jјϳᴊꓙ uυսᴜꓴ vνѵᴠꓦ wωшԝᴡꓪ dԁδᴅꓓ fғꜰꓝ qԛ rгʀꓣ"
 )
-"""Words of characters that look alike; the first one stands for all."""
+"""Words of characters that look alike in lower case; the first one stands for all."""
+CAPITALS = "aΑᎪ bΒᏴ cᏟ dᎠ eΕᎬ gᏀ hΗᎻ jᎫ kΚᏦ lΙᏞ mΜᎷ nΝ oΟ pΡᏢ rᎡᏒ sᏚ tΤᎢ vᏙ wᎳ xΧ yΥ zΖᏃ"
+"""Capitals that look like others than their small letters do, as the Greek nu does."""
+FILLERS = frozenset("\u115f\u1160\u3164\uffa0\u2800")
+"""Letters and signs that are drawn as nothing."""
+_BIG = str.maketrans({char: alike[0] for alike in CAPITALS.split() for char in alike[1:]})
 _TABLE = str.maketrans({char: alike[0] for alike in LOOK_ALIKE.split() for char in alike[1:]})
 _PAIRS = (("rn", "m"), ("vv", "w"), ("cl", "d"))
 SCRIPTS = (
@@ -60,10 +66,20 @@ def skeleton(name: str) -> str:
     True
     """
     bare = "".join(char for char in unicodedata.normalize("NFKD", plain_name(name)) if not unicodedata.combining(char))
-    seen = "".join(char for char in bare.casefold() if char.isalnum() or char == "|").translate(_TABLE)
+    plain = "".join(char for char in bare if is_seen(char)).translate(_BIG).casefold()
+    seen = "".join(char for char in plain if char.isalnum() or char == "|").translate(_TABLE)
     for pair, letter in _PAIRS:
         seen = seen.replace(pair, letter)
     return seen
+
+
+def is_seen(char: str) -> bool:
+    """Whether a character is drawn, or parts words: no filler, control, format or direction mark is.
+
+    >>> [is_seen(char) for char in "a \\u200b\\u202e\\u3164"]
+    [True, True, False, False, False]
+    """
+    return char not in FILLERS and (char.isprintable() or char.isspace())
 
 
 def scripts(name: str) -> frozenset[str]:
@@ -72,7 +88,7 @@ def scripts(name: str) -> frozenset[str]:
     >>> sorted(scripts("Αdа"))
     ['CYRILLIC', 'GREEK', 'LATIN']
     """
-    found = {_script(char) for char in plain_name(name) if char.isalpha()}
+    found = {_script(char) for char in plain_name(name) if char.isalpha() and unicodedata.category(char) != "Lm"}
     return frozenset({"JAPANESE"} | (found - JAPANESE)) if found & {"HIRAGANA", "KATAKANA"} else frozenset(found)
 
 

@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 
 from basanite.campaign.model.refusals import RefusedError, refused
 from basanite.campaign.office import SYSTEM, Actor, Office
+from basanite.campaign.people.likeness import check_person_name
 from basanite.campaign.store import events
 from basanite.campaign.store.personal import FORGOTTEN, Personal, mail_digest, normal_mail, seal, unseal
 from basanite.campaign.store.tables import Account, Person
@@ -30,6 +31,7 @@ def add_person(
 ) -> Person:
     """A new person with an account that has no password yet; refused if the address is known already."""
     check_personal(name, mail)
+    check_person_name(session, office, name)
     if by_mail(session, office, mail) is not None:
         raise refused(
             "P-21",
@@ -86,6 +88,8 @@ def change_personal(
         dict(old.other if other is None else other),
     )
     check_personal(new.name, new.mail)
+    if new.name != old.name:
+        check_person_name(session, office, new.name, person_id=person_id)
     holder = by_mail(session, office, new.mail)
     if holder is not None and holder.id != person_id:
         raise refused("P-21", "another account has this mail address", "use another address", status=409)

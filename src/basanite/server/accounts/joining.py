@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session as Database
 from basanite.campaign.model.refusals import RefusedError
 from basanite.campaign.notices.sending import tell
 from basanite.campaign.office import Actor, Office
+from basanite.campaign.people.likeness import check_person_name
 from basanite.campaign.people.links import end_links, look_at_link, make_link, use_link
 from basanite.campaign.people.persons import add_person, by_mail, check_personal
 from basanite.campaign.store import events
@@ -21,6 +22,7 @@ from basanite.server.tokens import revoke_token, tokens_of
 def sign_up(database: Database, office: Office, *, name: str, mail: str, password: str, zone: str = "UTC") -> None:
     """Make an account that waits for its mail address to be confirmed; a known address gets a mail that says so."""
     check_personal(name, mail)
+    check_person_name(database, office, name)
     _check_password(password)
     digest = passwords.hashed(office.settings.accounts, password)  # also for a known address: time tells nothing
     holder = by_mail(database, office, mail)

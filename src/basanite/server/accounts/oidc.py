@@ -26,6 +26,7 @@ from sqlalchemy.orm import Session as Database
 
 from basanite.campaign.model.refusals import RefusedError, refused
 from basanite.campaign.office import Office
+from basanite.campaign.people.likeness import free_name
 from basanite.campaign.people.persons import add_person, by_mail
 from basanite.campaign.settings import Provider
 from basanite.campaign.store import events
@@ -118,7 +119,8 @@ def make_account(database: Database, office: Office, foreign: Foreign) -> str:
     if by_mail(database, office, foreign.mail) is not None:
         fix = "sign in with your password and connect the provider on your account's page"
         raise refused("X-11", "there is an account with this mail address already", fix, status=409)
-    person = add_person(database, office, name=foreign.name or foreign.mail.partition("@")[0], mail=foreign.mail)
+    name = free_name(database, office, foreign.name, foreign.mail.partition("@")[0])
+    person = add_person(database, office, name=name, mail=foreign.mail)
     database.get_one(Account, person.id).confirmed = office.clock()
     join(database, office, person.id, foreign)
     return person.id

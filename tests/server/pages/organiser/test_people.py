@@ -59,6 +59,23 @@ def test_a_role_is_given_and_taken_away_after_a_confirmation(desk, stage):
     assert roles_of(stage, person) == frozenset()
 
 
+@pytest.mark.req("X-26", case="bad")
+def test_who_has_no_part_in_a_campaign_is_named_on_none_of_its_pages(desk, stage):
+    person, eva, season = newcomer(stage.office, "Stranger"), desk(), stage.season
+    for role in ("judge", "evaluation", "team_maker"):
+        answer = eva.get(f"{DESK}/people/{person}/revoke/{role}")
+        assert (answer.status_code, "Stranger" in answer.text) == (404, False), role
+    for somebody in (person, season.bea):
+        answer = eva.get(f"{DESK}/teams/{season.alpha}/remove/{somebody}")
+        assert answer.status_code == 404, "she is of another team, or of none"
+        assert "leaves" not in answer.text
+    assert "Alan leaves Alpha" in eva.page(f"/teams/{season.alpha}/remove/{season.alan}").replace("<bdi>", "").replace(
+        "</bdi>", ""
+    )
+    for page in ("", "/people", "/teams", "/log", f"/teams/{season.alpha}", "/approvals"):
+        assert "Stranger" not in eva.page(page), page
+
+
 @pytest.mark.req("X-4", case="bad")
 @pytest.mark.parametrize(
     ("mail", "role", "why"),

@@ -9,6 +9,7 @@ from basanite.campaign.model.refusals import RefusedError, missing, refused
 from basanite.campaign.notices.sending import tell
 from basanite.campaign.office import Actor, Office
 from basanite.campaign.people.duty import check_membership, lock_person
+from basanite.campaign.people.likeness import team_name_problems
 from basanite.campaign.people.links import password_link
 from basanite.campaign.people.names import name_problems, plain_name, random_pseudonym, skeleton, team_id_problems
 from basanite.campaign.people.persons import find_person
@@ -136,7 +137,7 @@ def new_team(
     """A team without members, with a name that nobody can take for another's and a random pseudonym."""
     plain, code = plain_name(name), code or code_of(plain_name(name))
     session.execute(select(CampaignRow.id).where(CampaignRow.id == campaign_id).with_for_update())  # names are unique
-    _check_names(session, campaign_id, plain, code)
+    _check_names(session, office, campaign_id, plain, code)
     taken = session.scalars(select(Team.pseudonym).where(Team.campaign_id == campaign_id))
     now = office.clock()
     team = Team(
@@ -195,21 +196,11 @@ def _leave_of(session: Session, campaign_id: str, person_id: str) -> Grant | Non
     return session.scalars(query.where(Grant.role == "team_maker", Grant.ended.is_(None))).first()
 
 
-def _check_names(session: Session, campaign_id: str, name: str, code: str) -> None:
+def _check_names(session: Session, office: Office, campaign_id: str, name: str, code: str) -> None:
     problems = [*name_problems(name, what="team's name"), *team_id_problems(code)]
-    teams = session.execute(select(Team.skeleton, Team.code).where(Team.campaign_id == campaign_id)).all()
-    if skeleton(name) in {row[0] for row in teams}:
-        problems.append(
-            Problem(
-                "X-14",
-                "",
-                None,
-                None,
-                "another team's name looks the same",
-                "choose a name that cannot be taken for it",
-            )
-        )
-    if skeleton(code) in {skeleton(row[1]) for row in teams}:
+    problems += team_name_problems(session, office, campaign_id, name)
+    codes = session.scalars(select(Team.code).where(Team.campaign_id == campaign_id))
+    if skeleton(code) in set(map(skeleton, codes)):
         problems.append(
             Problem("M56", "", None, None, "another team has a TeamID that looks the same", "choose another TeamID")
         )

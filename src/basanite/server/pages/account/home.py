@@ -64,6 +64,7 @@ def home(request: Request, caller: Annotated[Caller, allow("user")]) -> Response
 @ROUTER.post("/account/profile")
 def change_profile(request: Request, caller: Annotated[Caller, allow("user")], form: Filled) -> Response:
     """Another name, another zone."""
+    guards.count_try(request, "profile")  # a refusal tells that there is such a name
     person, zone = str(caller.viewer.person), form.text("zone")
     try:
         with caller.office.writing() as session:

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
 
 from basanite.campaign.model.refusals import refused
+from basanite.campaign.people.persons import personal
 from basanite.campaign.store.tables import Account
 from basanite.server.accounts import guards, oidc, second_factor, signing_in
 from basanite.server.catalogue import said, say
@@ -91,12 +92,19 @@ def _answer(request: Request, caller: Caller, foreign: oidc.Foreign, person: str
         cookies.put(response, office, WAITING, oidc.kept(office, foreign), seconds=oidc.ROUND_SECONDS)
         return response
     with office.writing() as session:
-        person = person or oidc.make_account(session, office, foreign)
-        account = session.get_one(Account, person)
+        known, person = person, person or oidc.make_account(session, office, foreign)
+        name, account = personal(session, office, person).name, session.get_one(Account, person)
         if account.closed is not None:
             raise refused("P-11", "this account is closed", "ask an organiser", status=403)
         second = second_factor.is_on(account)
-    return ask_for_code(caller, person, then) if second else let_in(request, caller, person, then)
+    response = ask_for_code(caller, person, then) if second else let_in(request, caller, person, then)
+    if known is None and foreign.name and name != foreign.name:
+        words = said(
+            "Your name can be taken for somebody else's here. You are called {name}; change it in your account.",
+            name=name,
+        )
+        cookies.put_notice(response, office, "plain", words)
+    return response
 
 
 def _page(foreign: oidc.Foreign) -> ProviderPage:

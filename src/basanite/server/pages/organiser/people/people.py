@@ -248,6 +248,8 @@ def _revoking(caller: Caller, person: str, role: str) -> ConfirmPage:
     if role not in GIVEN_BY_US:
         raise missing("role")
     with caller.office.reading() as session:
+        if role not in roles.viewer(session, caller.here[0].id, person).roles:  # nobody of another campaign is named
+            raise missing("role")
         name = name_of(session, caller, person)
     word = str(say((ROLES | OTHERS)[role]))
     return ConfirmPage(

@@ -216,6 +216,8 @@ def _member(session: Session, caller: Caller, one: reading.Member) -> MemberLine
 def _removing(caller: Caller, team: str, person: str) -> ConfirmPage:
     with caller.office.reading() as session:
         facts = _here(session, caller, team)
+        if person not in {one.person for one in reading.members(session, team, states=("active", "asked"))}:
+            raise missing("member")  # nobody of another campaign is named
         name = personal(session, caller.office, person).name
     return ConfirmPage(
         say("Take somebody out of a team"),
