@@ -23,7 +23,7 @@ PAGES = ("/demo", "/demo/state", "/demo/parts/harness/report.html")
 @pytest.fixture
 def demo(office, small):
     """The office of a demo with one person, and a part that is ready."""
-    add_user(office, "Eva", "eva@demo.example", PASSWORD)
+    add_user(office, "Eva Lind", "eva@demo.example", PASSWORD)
     mark = {"campaign": "small", "logins": [{"key": "eva", "mail": "eva@demo.example", "password": "demo-abcd"}]}
     (office.settings.data / DEMO_MARK).write_text(json.dumps(mark))
     folder = parts.place(office.settings.data, "harness")
@@ -76,7 +76,7 @@ def test_for_anybody_else_the_tour_is_not_there(demo, who, how):
 def test_a_server_that_is_no_demo_has_no_tour(office, small):
     opened = Office.open(Settings(data=office.settings.data, database="", address=ADDRESS), office.clock)
     tab = browser(opened)
-    add_user(office, "Eva", "eva@demo.example", PASSWORD)
+    add_user(office, "Eva Lind", "eva@demo.example", PASSWORD)
     assert [tab.get(page).status_code for page in PAGES] == [404] * len(PAGES)
     token = form_of(tab.get("/sign-in").text)
     assert tab.post("/demo/be", data={"csrf": token, "who": "eva"}).status_code == 404

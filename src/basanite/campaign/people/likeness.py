@@ -12,7 +12,7 @@ import secrets
 from collections.abc import Iterator
 from typing import Final
 
-from sqlalchemy import select, union
+from sqlalchemy import or_, select
 from sqlalchemy.orm import Session
 
 from basanite.campaign.model.refusals import RefusedError
@@ -88,13 +88,11 @@ def _teams_beside(session: Session, person_id: str | None) -> set[str]:
     """What the names of the other teams look like, in the campaigns that somebody has to do with."""
     if person_id is None:
         return set()
-    places = select(Team.campaign_id).join(Membership, Membership.team_id == Team.id)
-    campaigns = union(
-        select(Grant.campaign_id).where(Grant.person_id == person_id, Grant.ended.is_(None)),
-        places.where(Membership.person_id == person_id, Membership.state.in_(("active", "asked"))),
-    )
-    own = select(Membership.team_id).where(Membership.person_id == person_id)
-    beside = select(Team.name).where(Team.campaign_id.in_(campaigns), Team.id.not_in(own), Team.state == "active")
+    granted = select(Grant.campaign_id).where(Grant.person_id == person_id, Grant.ended.is_(None))
+    own = select(Membership.team_id).where(Membership.person_id == person_id, Membership.state.in_(("active", "asked")))
+    placed = select(Team.campaign_id).where(Team.id.in_(own))
+    here = or_(Team.campaign_id.in_(granted), Team.campaign_id.in_(placed))
+    beside = select(Team.name).where(here, Team.id.not_in(own), Team.state == "active")
     return set(map(skeleton, session.scalars(beside)))
 
 
