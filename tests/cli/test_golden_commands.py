@@ -43,7 +43,11 @@ from basanite.cli.contents import COMMANDS
 GOLDEN = Path(__file__).parent / "golden"
 FRACTION = re.compile(r"-?[0-9]+(\.[0-9]+(e[+-]?[0-9]+)?|e[+-]?[0-9]+)")
 CASES = sorted(path.parent for path in GOLDEN.glob("*/command"))
-NUMBERS = [case for case in CASES if any(case.glob("stdout*.json"))]
+NUMBERS = [
+    pytest.param(case, marks=pytest.mark.slow if case.name == "demo" else ())  # made of commands that have their cases
+    for case in CASES
+    if any(case.glob("stdout*.json"))
+]
 WORD = {case: (case / "command").read_text(encoding="utf-8").splitlines()[-1].split()[1] for case in CASES}
 """The command whose output a case compares."""
 DONE = [case for case in CASES if (case / "exit").read_text().strip() == "0"]
