@@ -15,10 +15,10 @@ NAMES = {page: page.__module__.removeprefix("basanite.server.pages.") for page i
 
 
 @pytest.mark.req("P-4", "P-33")
+@pytest.mark.parametrize("state", ["long", pytest.param("scripts", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("page", ALL, ids=NAMES.get)
-def test_nothing_runs_off_the_edge_of_a_phone(shown, page):
-    for state in ("long", "scripts"):
-        assert sideways(shown(page, state), SMALL_PHONE) == [], state
+def test_nothing_runs_off_the_edge_of_a_phone(shown, page, state):
+    assert sideways(shown(page, state), SMALL_PHONE) == []
 
 
 @pytest.mark.req("P-11")
