@@ -55,6 +55,15 @@ def test_a_reference_that_cannot_be_read_is_told_with_its_problem(tmp_path):
     assert (ended.code, "holds no files" in ended.stdout + ended.stderr) == (1, True)
 
 
+def test_settings_of_scoring_that_cannot_be_used_are_told_and_names_of_documents_need_not_fit_a_made_up_key(tmp_path):
+    write_key(Spec(queries=2, documents=8, seed=5), tmp_path / "key")
+    write_plan(tmp_path, 'looks = 1\nladder = 50\nsettings = { document_pattern = "(" }')
+    wrong = here("admin", "rehearse", "plan.toml", "--reference", "key", cwd=tmp_path)
+    assert (wrong.code, "not a regular expression" in wrong.stderr) == (2, True)
+    write_plan(tmp_path, 'looks = 1\nladder = 50\nsettings = { document_pattern = "D[0-9]+" }')
+    assert here("admin", "rehearse", "plan.toml", cwd=tmp_path).code == 0
+
+
 @pytest.mark.req("X-23")
 def test_a_plan_that_turns_both_off_is_taken_with_a_warning_that_says_what_to_do(tmp_path):
     write_plan(tmp_path, "looks = false\nladder = false")

@@ -68,6 +68,12 @@ def test_what_is_exposed_follows_from_quota_rounding_looks_and_ladder():
     assert full.bits == math.inf
 
 
+@pytest.mark.parametrize(("beta", "range_"), [("20.0", 21), ('"x"', 41), ("nan", 41), ("-3.0", 41)])
+def test_a_value_tells_as_much_as_its_range_has_steps_and_odd_settings_stop_nothing(beta, range_):
+    (one,) = exposures(load(plan(f"settings = {{ beta = {beta} }}")))
+    assert math.isclose(one.bits_per_value, math.log2(range_ * 1000 + 1))
+
+
 def test_each_track_has_a_quota_of_its_own_to_try_with():
     campaign = load(plan(quota=5) + '\n[[tracks]]\nid = "a"\n\n[[tracks]]\nid = "b"\n')
     (both,) = exposures(campaign)

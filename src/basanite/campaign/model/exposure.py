@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from basanite.campaign.model import stages
 from basanite.campaign.model.hiding.results import DECIMALS, THREE
@@ -72,8 +72,17 @@ def exposures(campaign: Campaign) -> Iterator[Exposure]:
 def _bits_per_value(window: Window, task: str) -> float:
     if window.feedback == "full":
         return math.inf
-    lowest = float(window.settings_of(task).get("beta", LARGEST_BETA)) if task.lower() in THREE else 0.0
+    lowest = _beta(window.settings_of(task).get("beta")) if task.lower() in THREE else 0.0
     return math.log2((1 + lowest) * 10**DECIMALS + 1)
+
+
+def _beta(setting: Any) -> float:
+    """The price of false alarms; a setting that is none is refused where something is scored."""
+    try:
+        beta = float(setting)
+    except (TypeError, ValueError):
+        return LARGEST_BETA
+    return beta if math.isfinite(beta) and beta >= 0 else LARGEST_BETA
 
 
 def attempts_in(campaign: Campaign, window: Window) -> int:

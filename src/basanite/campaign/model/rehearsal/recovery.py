@@ -20,7 +20,7 @@ from basanite.campaign.model.hiding.results import DECIMALS, rounded
 from basanite.campaign.model.ladder import USUAL_ERRORS, Rung, climb, standard_error
 from basanite.campaign.model.plan import Campaign, Window
 from basanite.campaign.model.rehearsal.prober import Labels, Prober
-from basanite.errors import InvalidInputError
+from basanite.errors import InvalidInputError, SettingError
 from basanite.formats.archives.archive import open_source
 from basanite.formats.retrieval.detection_key import Key, read_key_set
 from basanite.formats.retrieval.detection_lines import MATERIAL_DOCUMENT
@@ -97,6 +97,7 @@ def _recover(exposure: Exposure, window: Window, reference: Path | None) -> Reco
         truth = reference or Path(name) / "key"
         if reference is None:
             write_key(MADE_UP, truth)
+            settings.pop("document_pattern", None)  # made-up names have a form of their own
         key = _key(truth, settings)
         at = _Desk(truth, Path(name), key, settings, exposure, errors)
         found = Prober(dict.fromkeys(key.queries, key.documents.texts()), at.beta(), at.look, at.climb).probe()
@@ -106,7 +107,11 @@ def _recover(exposure: Exposure, window: Window, reference: Path | None) -> Reco
 
 
 def _key(reference: Path, settings: Mapping[str, Any]) -> Key:
-    pattern, findings = re.compile(str(settings.get("document_pattern", MATERIAL_DOCUMENT))), Findings()
+    findings = Findings()
+    try:
+        pattern = re.compile(str(settings.get("document_pattern", MATERIAL_DOCUMENT)))
+    except re.error as error:
+        raise SettingError(f"document_pattern cannot be used: it is not a regular expression ({error}).") from None
     key = read_key_set(open_source(reference, where="reference"), pattern, findings)
     if key is None:
         raise InvalidInputError(TASK, findings)
