@@ -18,6 +18,7 @@ from starlette.exceptions import HTTPException
 
 from basanite.campaign.model.refusals import RefusedError
 from basanite.campaign.office import Office
+from basanite.campaign.store.files import FULL
 from basanite.errors import BasaniteError
 from basanite.problems import Problem, shortened, visible
 
@@ -29,6 +30,9 @@ SECOND_FACTOR = (
     "Your role opens only with a second factor. Set one up in your account, or sign in again with the code of the one "
     "you have."
 )
+NOT_NOW = "The server cannot do this at the moment. Nothing was changed; try again in a minute."
+NO_ROOM = "The disk of the server is full. Nothing was changed; try again later, and tell the operators."
+LATER = {"Retry-After": "60"}
 WHO = {
     "user": "people with an account",
     "member": "members of a team",
@@ -80,6 +84,7 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(DataError, _not_to_be_kept)
     app.add_exception_handler(UnicodeEncodeError, _not_to_be_kept)
     app.add_exception_handler(OperationalError, _unavailable)
+    app.add_exception_handler(OSError, _without_room)
 
 
 def answer(
@@ -175,8 +180,17 @@ def _not_to_be_kept(request: Request, error: Exception) -> Response:
 def _unavailable(request: Request, error: Exception) -> Response:
     """The database cannot be reached, is busy for too long, or its disk is full: later it may work."""
     note_fault(error)
-    words = "The server cannot do this at the moment. Nothing was changed; try again in a minute."
-    return answer(request, 503, words, headers={"Retry-After": "60"})
+    if "disk is full" in str(cast(OperationalError, error).orig):
+        return answer(request, 507, NO_ROOM, headers=LATER)
+    return answer(request, 503, NOT_NOW, headers=LATER)
+
+
+def _without_room(request: Request, error: Exception) -> Response:
+    """A file cannot be written because the disk is full (X-24); any other fault of a file is one of ours."""
+    if cast(OSError, error).errno not in FULL:
+        raise error
+    note_fault(error)
+    return answer(request, 507, NO_ROOM, headers=LATER)
 
 
 def note_fault(error: BaseException) -> None:

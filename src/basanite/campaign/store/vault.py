@@ -43,13 +43,15 @@ class Vault:
         path = self._path(kind, name)
         self._make_folders(path.parent)
         fresh = path.with_name(f".{secrets.token_hex(8)}")
-        with open(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-            file.write(secret)
-            file.flush()
-            os.fsync(file.fileno())
-        with suppress(FileExistsError):
-            os.link(fresh, path)
-        fresh.unlink()
+        try:
+            with open(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+                file.write(secret)
+                file.flush()
+                os.fsync(file.fileno())
+            with suppress(FileExistsError):
+                os.link(fresh, path)
+        finally:  # on a full disk, too
+            fresh.unlink(missing_ok=True)
         sync_folder(path.parent)
 
     def destroy(self, kind: str, name: str) -> None:

@@ -148,8 +148,10 @@ def _signer(office: Office) -> Signer:
 
 
 def _secret(office: Office, cookie: str | None) -> str:
+    if not cookie:  # who brings none needs no key to check it, which may still have to be made
+        return ""
     try:
-        return _signer(office).unsign(cookie or "").decode()
+        return _signer(office).unsign(cookie).decode()
     except BadSignature:
         return ""
 

@@ -26,6 +26,12 @@ TITLES = {
     422: sentence("Something is not right yet"),
     429: sentence("Please wait a little"),
     500: sentence("This is our fault"),
+    503: sentence("The server cannot do this at the moment"),
+    507: sentence("The disk of the server is full"),
+}
+NOT_DONE = {
+    503: sentence("Nothing was changed. Try again in a minute; if it stays, send us the number."),
+    507: sentence("Nothing was changed, and pages can still be read. Try again later, and tell the operators."),
 }
 
 
@@ -65,6 +71,8 @@ def _words(status: int, detail: str, problems: list[Problem]) -> str:
         return say("The address may be wrong, or what it names is not for you.")
     if status == 401:
         return say("This page is for people who are signed in.")
+    if status in NOT_DONE and not problems:
+        return say(NOT_DONE[status])
     if status >= 500:
         return say("It is not because of what you did, and nothing of yours was lost. If it stays, send us the number.")
     return "" if problems else detail

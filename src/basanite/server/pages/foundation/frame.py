@@ -12,6 +12,7 @@ from typing import Protocol
 from fastapi import Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from sqlalchemy import func, select
+from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
 from basanite.campaign.model.refusals import RefusedError
@@ -21,6 +22,7 @@ from basanite.campaign.store.tables import Announcement, ReadMark, Seat
 from basanite.problems import Problem
 from basanite.server.accounts import guards, sessions
 from basanite.server.catalogue import say, sentence
+from basanite.server.faults import note_fault
 from basanite.server.known import Known
 from basanite.server.pages.foundation import cookies
 from basanite.server.pages.foundation.cookies import Notice, Tone
@@ -186,8 +188,11 @@ def _kept_session(request: Request, caller: Caller) -> tuple[Caller, str]:
     if changed:
         return _renewed(request, caller, signed)
     if sessions.needs_touch(signed, office.clock()):
-        with office.writing() as session:
-            sessions.touch(session, office, signed)
+        try:
+            with office.writing() as session:
+                sessions.touch(session, office, signed)
+        except OperationalError as error:  # a page can be read although the visit cannot be written, on a full disk
+            note_fault(error)
     return caller, ""
 
 
