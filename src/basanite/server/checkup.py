@@ -161,7 +161,9 @@ def vault(office: Office) -> Finding:
     if open_ones:
         cure = f"chmod -R go= {folder}"
         return Finding("vault", "bad", f"others can read {len(open_ones)} entries, first {open_ones[0].name}", cure)
-    if folder.resolve().is_relative_to(office.settings.data.resolve()) and not office.settings.demo:
+    if office.settings.demo:
+        return Finding("vault", "good", "that of a demo, in its own folder; only this user can read it")
+    if folder.resolve().is_relative_to(office.settings.data.resolve()):
         cure = f"stop server and workers, then: basanite admin vault move --data {office.settings.data}"
         return Finding("vault", "bad", "it lies in the data folder: a copy of the data holds the keys", cure)
     return Finding("vault", "good", f"outside the data folder, in {folder}; only this user can read it")
