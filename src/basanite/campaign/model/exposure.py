@@ -49,7 +49,7 @@ class Exposure:
 
     @property
     def bits(self) -> float:
-        """The most that all looks can tell: each value by what rounding leaves, each try on the ladder a yes or no.
+        """What all looks can tell: each value at most what rounding leaves, each try on the ladder about a yes or no.
 
         >>> Exposure("dev", "CLIR", attempts=20, plain=10, values=1, bits_per_value=10.0).bits
         110.0

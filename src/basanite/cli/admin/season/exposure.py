@@ -54,10 +54,11 @@ def _data(exposure: Exposure, recovery: Recovery | None, *, made_up: bool) -> di
 
 
 def _words(exposure: Exposure, recovery: Recovery | None, *, made_up: bool) -> str:
+    most = "some" if exposure.laddered else "at most"  # a move on the ladder shows a value, too, rounded to its step
     rounded = math.isfinite(exposure.bits)
     looks = plural("result", exposure.plain) + (f" of {plural('value', exposure.values)}" if rounded else " in full")
     ladder = f", and make {exposure.laddered:,} tries on the ladder" if exposure.laddered else ""
-    bound = f"at most {exposure.bits:,.0f} bits about the sealed reference." if rounded else NO_BOUND
+    bound = f"{most} {exposure.bits:,.0f} bits about the sealed reference." if rounded else NO_BOUND
     words = f"{exposure.window}, {exposure.task}: a team may look at {looks}{ladder}: {bound}"
     if recovery is None:
         return words
