@@ -23,7 +23,7 @@ from tests.server.doors.test_drop_folder import NAME
 from tests.server.live import live
 from tests.server.test_routes import signed_in
 
-from basanite.campaign.intake import uploads
+from basanite.campaign.intake import recovery, uploads
 from basanite.campaign.intake.drop_folder import look
 from basanite.campaign.people.persons import add_person
 from basanite.campaign.people.privacy.addresses import shared_addresses
@@ -292,7 +292,7 @@ def test_what_a_form_is_writing_is_not_swept_away(office, small):
     (folder / "export-old").mkdir()
     for name in ("form-old", "export-old"):
         os.utime(folder / name, (0, 0))
-    assert uploads.sweep(office) == 2
+    assert recovery.sweep(office) == 2
     assert [path.name for path in folder.iterdir()] == ["form-new"]
 
 

@@ -11,7 +11,7 @@ from sqlalchemy import select
 
 from basanite.campaign.anchors import write_head
 from basanite.campaign.answering.scoring import score_due
-from basanite.campaign.intake import standings, uploads
+from basanite.campaign.intake import recovery, standings
 from basanite.campaign.office import Office
 from basanite.campaign.organising import due
 from basanite.campaign.packs.keys import note_published
@@ -37,4 +37,4 @@ def remind_of_primaries(office: Office) -> int:
 def all_duties() -> tuple[Callable[[Office], object], ...]:
     """All duties in the order in which they are done, fresh for one worker."""
     hourly = NowAndThen(remind_of_primaries), NowAndThen(write_head)
-    return (*due.DUTIES, publish_keys, uploads.sweep, *hourly, *people_duties(), score_due)
+    return (*due.DUTIES, publish_keys, recovery.sweep, *hourly, *people_duties(), score_due)

@@ -1,8 +1,9 @@
-"""What runs beside the calls of a server, each in a thread of its own: the worker, the look into the drop folder."""
+"""What runs beside the calls of a server, each in a thread of its own: worker, uploads, drop folder."""
 
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -18,7 +19,7 @@ Work = Callable[[Office, threading.Event], None]
 @contextmanager
 def running(office: Office, *, worker: bool) -> Iterator[None]:
     """Run what is wanted until the block ends; then let each end in good order."""
-    wanted: list[Work] = [warm_up]
+    wanted: list[Work] = [warm_up, look_after_uploads]
     wanted += [watch_drops] if office.settings.drop is not None else []
     wanted += [work] if worker else []
     with _all_running(office, wanted):
@@ -58,6 +59,24 @@ def warm_up(office: Office, stop: threading.Event) -> None:
     from basanite.campaign.jobs.queue import client
 
     client(office)
+
+
+def look_after_uploads(office: Office, stop: threading.Event) -> None:
+    """Say that this process is at what it receives, and see to what dead ones left: at the start first (X-21)."""
+    from basanite.campaign.intake import holds, recovery
+
+    limits, looked = office.settings.limits, float("-inf")
+    pause = limits.silent_seconds / holds.BEATS
+    while True:
+        try:
+            holds.beat(office)
+            if time.monotonic() - looked >= limits.duty_seconds:
+                recovery.recover(office)
+                looked = time.monotonic()
+        except Exception as error:  # noqa: BLE001 - the database may be away for a while
+            note_fault(error)
+        if stop.wait(pause):
+            return
 
 
 def watch_drops(office: Office, stop: threading.Event) -> None:

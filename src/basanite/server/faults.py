@@ -139,10 +139,12 @@ def _refused(request: Request, given: Exception) -> Response:
     detail = str(error) or "; ".join(problem.message for problem in error.problems)
     headers, more = _when(error.retry_at, request)
     headers |= getattr(error, "headers", {})
+    if error.uploads:
+        more["uploads"] = list(error.uploads)
     return answer(request, error.status, detail, problems=error.problems, headers=headers, more=more)
 
 
-def _when(moment: datetime | None, request: Request) -> tuple[dict[str, str], dict[str, str]]:
+def _when(moment: datetime | None, request: Request) -> tuple[dict[str, str], dict[str, Any]]:
     if moment is None:
         return {}, {}
     office: Office = request.app.state.office

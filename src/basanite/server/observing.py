@@ -16,6 +16,7 @@ from sqlalchemy.orm import Session
 from starlette.types import Scope
 
 from basanite.campaign.office import Office
+from basanite.campaign.store.database import database_time
 from basanite.campaign.store.tables import Submission, Upload
 from basanite.problems import visible
 
@@ -120,7 +121,7 @@ def alive(session: Session, office: Office) -> list[str]:
     """The ids of the workers that were heard of lately enough to be counted on, by the time in the database."""
     from basanite.campaign.jobs import pulse  # brings the engine of the jobs, which not every command needs
 
-    now, silent = pulse.database_time(session), office.settings.limits.silent_seconds
+    now, silent = database_time(session), office.settings.limits.silent_seconds
     return [worker.id for worker in pulse.alive(session, now, silent)]
 
 

@@ -12,11 +12,11 @@ def place(tmp_path, pack):
     """Gives a function that makes an office, its teams and its machines, with limits that suit the test."""
     made = []
 
-    def make(*, url=None, teams=6, storage=None, settings=None, **limits):
+    def make(*, url=None, teams=6, storage=None, settings=None, text=None, **limits):
         given = {**(settings or {}), **({"storage": storage} if storage else {})}
         office = small_office(tmp_path, url=url, limits={**QUICK, **limits}, **given)
         made.append(Machines(office, tmp_path))
-        return office, crowd(office, pack.key, teams=teams), made[-1]
+        return office, crowd(office, pack.key, teams=teams, text=text), made[-1]
 
     yield make
     for machines in made:

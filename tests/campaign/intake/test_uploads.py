@@ -5,12 +5,13 @@ import signal
 import subprocess
 import sys
 import threading
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from sqlalchemy import func, select
 
-from basanite.campaign.intake import quotas, uploads
+from basanite.campaign.intake import quotas, recovery, uploads
 from basanite.campaign.model.refusals import RefusedError
 from basanite.campaign.office import Actor
 from basanite.campaign.store import files
@@ -29,10 +30,10 @@ MICROSECOND = timedelta(microseconds=1)
 
 @pytest.fixture
 def begin(office, small, declared):
-    def begun(actor=None, *, team=None):
-        actor, team = actor or small.as_ada, team or small.alpha
+    def begun(actor=None, *, team=None, label="sysA"):
+        actor, team, wanted = actor or small.as_ada, team or small.alpha, replace(declared, label=label)
         with office.writing() as session:
-            return uploads.begin(session, office, actor, team, declared, size=len(CONTENT), sha256=SHA).id
+            return uploads.begin(session, office, actor, team, wanted, size=len(CONTENT), sha256=SHA).id
 
     return begun
 
@@ -175,13 +176,14 @@ def test_two_calls_never_write_at_once(office, small, begin):
 @on_sqlite
 def test_so_many_uploads_are_open_at_most(office, small, begin):
     first = begin()
-    begin(small.as_alan)
-    with pytest.raises(RefusedError, match="2 uploads open"):
-        begin()
+    begin(small.as_alan, label="sysB")
+    with pytest.raises(RefusedError, match="2 uploads open") as error:
+        begin(label="sysC")
+    assert {one["label"] for one in error.value.uploads} == {"sysA", "sysB"}
     begin(small.as_bea, team=small.beta)
     with office.writing() as session:
         uploads.cancel(session, office, small.as_ada, first)
-    begin()
+    begin(label="sysC")
 
 
 def test_a_started_upload_reserves_its_attempt_and_frees_it_when_it_lapses(office, clock, declared):
@@ -190,16 +192,18 @@ def test_a_started_upload_reserves_its_attempt_and_frees_it_when_it_lapses(offic
     with office.writing() as session:
         upload = uploads.begin(session, office, small.as_ada, small.alpha, declared, **start).id
     uploads.append(office, small.as_ada, upload, 0, [b"x"])
+    other = replace(declared, label="sysB")
     with office.writing() as session, pytest.raises(RefusedError) as error:
-        uploads.begin(session, office, small.as_alan, small.alpha, declared, **start)
-    assert error.value.problems[0].rule == "M64"
+        uploads.begin(session, office, small.as_alan, small.alpha, other, **start)
+    assert [one.rule for one in error.value.problems] == ["M64", "X-21"]
     expires = row_of(office, Upload, upload).expires
+    assert error.value.retry_at == expires
     clock.set(expires - MICROSECOND)
-    assert uploads.sweep(office) == 0
+    assert recovery.sweep(office) == 0
     clock.set(expires)
     with pytest.raises(RefusedError, match="over"):
         uploads.append(office, small.as_ada, upload, 1, [b"y"])
-    assert uploads.sweep(office) == 1
+    assert recovery.sweep(office) == 1
     assert (row_of(office, Upload, upload).state, states(office)) == ("lapsed", ["freed"])
     with office.writing() as session:
         uploads.begin(session, office, small.as_alan, small.alpha, declared, **start)
@@ -257,7 +261,7 @@ def test_a_season_that_is_played_at_another_time_has_its_own_deadlines(office, c
     assert row_of(office, Upload, begin()).started == CLOSES - MICROSECOND
     clock.set(CLOSES - timedelta(days=365))
     with pytest.raises(RefusedError):
-        begin()
+        begin(label="sysB")
 
 
 @on_sqlite

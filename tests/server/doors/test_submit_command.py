@@ -71,7 +71,9 @@ def test_an_interrupted_upload_goes_on_where_it_stopped(there, office, small):
         send(client, token, begun.headers["location"], 0, content[:200])
         ended = submit(there, address, "perfect.tgz", "--label", "perfect", "--no-wait", "--json")
         left = client.get("/api/v1/uploads?campaign=small", headers={"Authorization": f"Bearer {token}"}).json()
-    assert (ended.code, ended.data["submission"]["number"], left) == (0, 1, {"uploads": []}), ended.stderr
+    assert (ended.code, ended.data["submission"]["number"], left["uploads"], left["team"]) == (0, 1, [], []), (
+        ended.stderr
+    )
 
 
 @pytest.mark.req("P-3")

@@ -11,6 +11,8 @@ from basanite.campaign.store.tables import Charge, Submission, Upload
 
 pytestmark = pytest.mark.req("M60")
 
+NOTHING = {"uploads": [], "team": [], "interrupted": []}
+
 
 @pytest.fixture
 def token(office, small):
@@ -132,7 +134,7 @@ def test_more_bytes_than_announced_are_refused_before_and_while_they_are_read(cl
 
 @pytest.mark.req("X-2")
 def test_at_most_two_uploads_are_open_and_one_given_up_makes_room(client, office, token, content):
-    places = [begin(client, token, content).headers["location"] for _ in range(2)]
+    places = [begin(client, token, content, label=label).headers["location"] for label in ("a", "b")]
     assert begin(client, token, content).status_code == 409
     assert client.delete(places[0], headers=bearer(token) | TUS).status_code == 204
     assert head(client, token, places[0]).status_code == 410
@@ -145,7 +147,7 @@ def test_an_upload_that_is_never_finished_lapses_and_frees_its_attempt(client, o
     place = begin(client, token, content).headers["location"]
     clock.forward(days=2)
     assert send(client, token, place, 0, content).status_code == 410
-    assert client.get("/api/v1/uploads?campaign=small", headers=bearer(token)).json() == {"uploads": []}
+    assert client.get("/api/v1/uploads?campaign=small", headers=bearer(token)).json() == NOTHING
     assert begin(client, token, content).status_code == 201
     assert charges(office) == ["freed", "reserved"]
 
@@ -165,7 +167,7 @@ def test_the_uploads_of_others_do_not_exist(client, office, small, token, conten
     assert head(client, rival, place).status_code == 404
     assert send(client, rival, place, 0, content).status_code == 404
     assert client.delete(place, headers=bearer(rival) | TUS).status_code == 404
-    assert client.get("/api/v1/uploads?campaign=small", headers=bearer(rival)).json() == {"uploads": []}
+    assert client.get("/api/v1/uploads?campaign=small", headers=bearer(rival)).json() == NOTHING
 
 
 @pytest.mark.req("X-16")

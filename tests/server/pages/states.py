@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
+from basanite.campaign.intake.open_uploads import LeftUpload, OpenUpload
 from basanite.campaign.model.plan import Instant, Quota, Track, UsageRules, Window
 from basanite.campaign.model.refusals import refused
 from basanite.campaign.packs.files import PackListing
@@ -244,7 +245,17 @@ def questions_page(state):
 def submit_page(state):
     choices = several(state, lambda s, n: submit.Choice(slot(s, n), '{"task": "CLIR"}', ("gpu",)), 60)
     filled = {"label": name(state), "type": "primary", "description-text": name(state)}
-    return submit.SubmitPage("Submit", choices, "w1|CLIR|1A|", "small", 2**33, False, ("gpu",), filled)
+    held, left = several(state, upload, 3), several(state, left_upload, 3)
+    return submit.SubmitPage("Submit", choices, "w1|CLIR|1A|", "small", 2**33, False, ("gpu",), filled, "", held, left)
+
+
+def upload(state, number):
+    said = {"task": "CLIR", "language": "1A"}
+    return OpenUpload(f"u{number}", name(state), said, "dev", 2**40, 2**20, EARLIER, LATER, number == 1)
+
+
+def left_upload(state, number):
+    return LeftUpload(f"u{number}", name(state), "dev", EARLIER, "s1" if number == 1 else None)
 
 
 def submissions_page(state):
@@ -254,7 +265,8 @@ def submissions_page(state):
     opens, closes = Instant(EARLIER), Instant(LATER)
     open_now = Window("dev", name(state), opens, closes, ("CLIR",), ("DEV",), Quota(3), "full")
     lacking = (submissions.MissingPrimary(open_now, (name(state),)),) if rows else ()
-    return submissions.SubmissionsPage("Submissions", found, windows, "dev", True, True, lacking)
+    held, left = several(state, upload, 3), several(state, left_upload, 3)
+    return submissions.SubmissionsPage("Submissions", found, windows, "dev", True, True, lacking, held, left)
 
 
 def submission_page(state):

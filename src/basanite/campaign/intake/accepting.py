@@ -119,9 +119,17 @@ def send_ahead(
     office.files.send(path, stored)
 
 
-def admitted(session: Session, office: Office, actor: Actor, entry: Entry, stored: Stored) -> Submission:
-    """The submission itself, once it has been let in: row, event, receipt and job."""
-    row = _row(session, office, actor, entry, stored)
+def admitted(
+    session: Session, office: Office, actor: Actor, entry: Entry, stored: Stored, *, arrived: datetime | None = None
+) -> Submission:
+    """The submission itself, once it has been let in: row, event, receipt and job.
+
+    `arrived` is when its last byte came, if that was before this moment: the server stood still in between (X-21).
+    """
+    received = entry.plan.now(office.clock())
+    if arrived is not None:
+        received = min(received, max(entry.started, entry.plan.now(arrived)))
+    row = _row(session, actor, entry, stored, received)
     session.add(row)
     session.flush()
     entry.charge.submission_id = row.id
@@ -177,9 +185,8 @@ def _check_description(declared: Declared) -> None:
         raise refused("M77", message, "shorten it", status=422)
 
 
-def _row(session: Session, office: Office, actor: Actor, entry: Entry, stored: Stored) -> Submission:
+def _row(session: Session, actor: Actor, entry: Entry, stored: Stored, received: datetime) -> Submission:
     campaign, declared = entry.plan.campaign, entry.declared
-    received = entry.plan.now(office.clock())
     return Submission(
         campaign_id=entry.team.campaign_id,
         team_id=entry.team.id,

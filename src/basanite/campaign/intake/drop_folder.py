@@ -25,7 +25,8 @@ from typing import Any, Final
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from basanite.campaign.intake import accepting, quotas, uploads
+from basanite.campaign.intake import accepting, quotas
+from basanite.campaign.intake.holds import part
 from basanite.campaign.model import problem_list
 from basanite.campaign.model.declared import Declared
 from basanite.campaign.model.plan import Campaign
@@ -212,7 +213,7 @@ def _noticed(office: Office, place: Place, name: str) -> Dropped | None:
 def _taken(office: Office, place: Place, name: str, row: Dropped) -> str | None:
     """Make a submission of a file, copied and hashed first; None if it changed meanwhile: then it is another one."""
     declared = _declared(place, name)
-    copy = uploads.part(office, f"drop-{secrets.token_hex(16)}")
+    copy = part(office, f"drop-{secrets.token_hex(16)}")
     try:
         stored = _copied(office, place, name, copy)
         return None if stored is None else _accepted(office, place, row, declared, copy, stored)

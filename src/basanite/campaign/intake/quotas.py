@@ -115,12 +115,16 @@ def check_invalid(session: Session, campaign: Campaign, team_id: str, now: datet
         Charge.team_id == team_id, Charge.state == "freed", Charge.reason == INVALID, Charge.at >= today.begins
     )
     count, last = session.execute(query).one()
-    unsettled = select(func.count()).where(Charge.team_id == team_id, Charge.state == "reserved")
-    pending = session.scalar(unsettled) or 0
+    unsettled = select(func.count(), func.count(Charge.submission_id)).where(
+        Charge.team_id == team_id, Charge.state == "reserved"
+    )
+    pending, checked = session.execute(unsettled).one()
     if pending and count + pending >= cap:
         message = f"{count} invalid submissions today, and {pending} more without a verdict: {cap} may be invalid a day"
         fix = "wait until what is on its way has been checked, then try again"
-        raise refused("X-7", message, fix, status=429, retry_at=now + SHORT_PAUSE)
+        if not checked:  # they are uploads that nobody checks before they are whole
+            fix = "finish the uploads that are open, or cancel them, then try again"
+        raise refused("X-7", message, fix, status=429, retry_at=now + SHORT_PAUSE if checked else None)
     if count < cap or now >= last + PAUSE:
         return
     again = min(last + PAUSE, today.ends)

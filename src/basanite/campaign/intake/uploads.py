@@ -3,31 +3,34 @@
 Who starts an upload says its length and its SHA-256, and has an attempt reserved. What arrives goes straight to disk;
 the row's offset moves only after the bytes before it are synced, so that after any crash the file holds at least what
 the row says, and the sender goes on from there. An upload that is never finished lapses and frees its attempt.
+
+Whoever begins the same upload again takes the open one over, and is told of the submission that was made of it if
+nobody has been told yet: a server that dies costs no attempt, and none twice (X-21).
 """
 
 from __future__ import annotations
 
-import fcntl
 import os
 import re
-import shutil
-import time
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, replace
 from datetime import datetime, timedelta
-from pathlib import Path
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from basanite.campaign.intake import quotas
+from basanite.campaign.intake import holds, quotas
 from basanite.campaign.intake.accepting import Entry, admitted, check_size, enter
-from basanite.campaign.intake.entitlement import belongs
+from basanite.campaign.intake.entitlement import belongs, responsible
+from basanite.campaign.intake.holds import Hold, part
+from basanite.campaign.intake.open_uploads import CANCELED, EXPIRED, with_uploads
+from basanite.campaign.intake.same_upload import declared_in, same_upload
 from basanite.campaign.model.declared import Declared
-from basanite.campaign.model.refusals import missing, refused
+from basanite.campaign.model.refusals import RefusedError, missing, refused
 from basanite.campaign.office import SYSTEM, Actor, Office
 from basanite.campaign.store import events
+from basanite.campaign.store.database import database_time
 from basanite.campaign.store.files import Stored, check_room, room_needed
 from basanite.campaign.store.plans import in_force
 from basanite.campaign.store.tables import Charge, Submission, Team, Upload
@@ -42,13 +45,19 @@ PATIENCE = timedelta(days=1)
 def begin(
     session: Session, office: Office, actor: Actor, team_id: str, declared: Declared, *, size: int, sha256: str
 ) -> Upload:
-    """Start an upload: all that can be checked is checked now, and one attempt is reserved."""
+    """Start an upload, or take up the same one: all that can be checked is checked now, and one attempt is reserved."""
     if not SHA256.fullmatch(sha256):
         raise refused("X-2", "no SHA-256 of the whole file was given", "send 64 hex digits, lower case", status=422)
     check_size(session, team_id, size)
     lapse(session, office, team_id)
-    entry = enter(session, office, actor, team_id, declared)
-    _check_open(session, entry)
+    same = same_upload(session, office, team_id, declared, size, sha256)
+    if same is not None and same.state != "lapsed":
+        return _taken_up(session, office, actor, same)
+    try:
+        entry = enter(session, office, actor, team_id, declared, started=same.started if same else None)
+        _check_open(session, entry)
+    except RefusedError as error:
+        raise with_uploads(session, office, team_id, declared, error) from None
     check_room(office.settings.data, size)
     row = _row(entry, actor, size, sha256)
     session.add(row)
@@ -57,6 +66,51 @@ def begin(
     data = {"team": team_id, "window": row.window, "size": size, "sha256": sha256, "door": actor.door}
     _log(session, office, actor, "upload.started", row, data)
     return row
+
+
+def _taken_up(session: Session, office: Office, actor: Actor, row: Upload) -> Upload:
+    """An upload that was begun before goes on under whoever asks; one that is just being sent in one call does not."""
+    person = responsible(session, actor, session.get_one(Team, row.team_id))
+    if row.state == "complete":
+        return row
+    if row.whole and holds.is_held(session, office, row):
+        raise _busy(session, office, row)
+    _in_pieces(row)
+    row.person_id = person
+    _log(session, office, actor, "upload.taken up", row, {"team": row.team_id, "offset": row.offset})
+    return row
+
+
+def _busy(session: Session, office: Office, row: Upload) -> RefusedError:
+    """Another call is at the same file; if it is gone without a word, that is known after `silent_seconds`."""
+    again = in_force(session, row.campaign_id).now(office.clock())
+    again += timedelta(seconds=office.settings.limits.silent_seconds)
+    message, fix = "this file is being sent just now, by another call", "wait for its end, or cancel it"
+    return with_uploads(session, office, row.team_id, declared_in(row), refused("X-2", message, fix, retry_at=again))
+
+
+def receive(
+    office: Office, actor: Actor, team_id: str, declared: Declared, *, size: int, sha256: str
+) -> tuple[str, Hold | None]:
+    """Begin an upload that comes in one call, or the same one again from its first byte; its id, held by the caller.
+
+    Without a hold it is a submission already, whose sender was never told.
+    """
+    held = None
+    try:
+        with office.writing() as session:
+            row = begin(session, office, actor, team_id, declared, size=size, sha256=sha256)
+            if row.submission_id is not None:
+                return row.id, None
+            if holds.is_held(session, office, row):
+                raise _busy(session, office, row)
+            held = holds.hold(office, row.id, fresh=True)
+            row.whole, row.holder, row.seen, row.offset = True, held.name, database_time(session), 0
+    except BaseException:
+        if held is not None:
+            held.close()
+        raise
+    return row.id, held
 
 
 def _row(entry: Entry, actor: Actor, size: int, sha256: str) -> Upload:
@@ -96,19 +150,16 @@ def find(session: Session, actor: Actor, upload_id: str, *, alone: bool = False)
     return row
 
 
-def part(office: Office, upload_id: str) -> Path:
-    """Where the bytes lie that have arrived."""
-    return office.settings.data / "uploads" / upload_id
-
-
-def append(office: Office, actor: Actor, upload_id: str, offset: int, pieces: Iterable[bytes]) -> int:
+def append(
+    office: Office, actor: Actor, upload_id: str, offset: int, pieces: Iterable[bytes], hold: Hold | None = None
+) -> int:
     """Write pieces behind what is there and give the new offset; what arrived before a fault stays and counts."""
     with office.reading() as session:
         row = find(session, actor, upload_id)
     _check_takes(row, office_now(office, row), offset)
-    with _held(part(office, upload_id)) as file, room_needed():
-        _rewind(office, row, file, offset)
-        return _written(office, row, file, offset, pieces)
+    with nullcontext(hold) if hold else held(office, actor, upload_id) as mine, room_needed():
+        _rewind(office, row, mine.file, offset)
+        return _written(office, row, mine, offset, pieces)
 
 
 def _check_takes(row: Upload, now: datetime, offset: int) -> None:
@@ -133,18 +184,37 @@ def office_now(office: Office, row: Upload) -> datetime:
 
 
 @contextmanager
-def _held(path: Path) -> Iterator[int]:
-    """The file of an upload, held by one writer at a time; never through a link."""
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+def held(office: Office, actor: Actor, upload_id: str) -> Iterator[Hold]:
+    """Have an upload to oneself for a while."""
+    mine = take_hold(office, actor, upload_id)
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        yield file
+        yield mine
+    finally:
+        mine.close()
+
+
+def take_hold(office: Office, actor: Actor, upload_id: str) -> Hold:
+    """Have an upload to oneself until it is let go; what a call that is gone was to receive whole goes on in pieces."""
+    with office.reading() as session:
+        row = find(session, actor, upload_id)
+        busy = row.whole and holds.is_held(session, office, row)
+    check_alive(row, office_now(office, row))
+    try:
+        if busy:
+            raise BlockingIOError
+        mine = holds.hold(office, upload_id)
     except BlockingIOError:
         fix = "wait until the other call has ended, then ask for the offset"
         raise refused("X-2", "another call is writing to this upload", fix, status=423) from None
-    finally:
-        os.close(file)
+    if row.whole:
+        with office.writing() as session:
+            _in_pieces(find(session, actor, upload_id, alone=True))
+    return mine
+
+
+def _in_pieces(row: Upload) -> None:
+    if row.state == "open":
+        row.whole, row.holder, row.seen = False, None, None
 
 
 def _rewind(office: Office, row: Upload, file: int, offset: int) -> None:
@@ -157,18 +227,18 @@ def _rewind(office: Office, row: Upload, file: int, offset: int) -> None:
     os.lseek(file, offset, os.SEEK_SET)
 
 
-def _written(office: Office, row: Upload, file: int, offset: int, pieces: Iterable[bytes]) -> int:
+def _written(office: Office, row: Upload, hold: Hold, offset: int, pieces: Iterable[bytes]) -> int:
     kept = at = offset
     try:
         for piece in pieces:
             if at + len(piece) > row.size:
                 raise refused("X-2", "more bytes than were announced", f"send {row.size} in all", status=413)
-            at += _put(file, piece)
+            at += _put(hold.file, piece)
             if at - kept >= SYNC_BYTES:
-                kept = _acknowledge(office, row.id, file, at)
+                kept = _acknowledge(office, row, hold, at)
     finally:
         if at > kept:
-            kept = _acknowledge(office, row.id, file, at)
+            kept = _acknowledge(office, row, hold, at)
     return kept
 
 
@@ -179,29 +249,40 @@ def _put(file: int, piece: bytes) -> int:
     return len(piece)
 
 
-def _acknowledge(office: Office, upload_id: str, file: int, offset: int) -> int:
+def _acknowledge(office: Office, row: Upload, hold: Hold, offset: int) -> int:
     """First the bytes are on disk, then the row says so."""
-    os.fdatasync(file)
+    os.fdatasync(hold.file)
     with office.writing() as session:
-        advance(session, upload_id, offset)
+        advance(session, row.id, offset, hold.name if row.whole else None)
     return offset
 
 
-def advance(session: Session, upload_id: str, offset: int) -> Upload:
-    """Say how far an upload has come; whoever calls this has synced the bytes before."""
+def advance(session: Session, upload_id: str, offset: int, holder: str | None = None) -> Upload:
+    """Say how far an upload has come; whoever calls this has synced the bytes before, and nobody else has it now."""
     row = session.get(Upload, upload_id, with_for_update=True, populate_existing=True)
     if row is None or row.state != "open" or offset > row.size:
         raise refused("X-2", "this upload takes no more bytes", "ask for its state", status=410)
+    _check_holder(row, holder)
     row.offset = max(row.offset, offset)
     return row
 
 
-def finish(office: Office, actor: Actor, upload_id: str) -> Submission:
-    """Make a submission of an upload that is whole; finishing twice gives the same submission."""
+def _check_holder(row: Upload, holder: str | None) -> None:
+    """Refuse a call that was thought dead, and whose upload another one has."""
+    if row.holder != holder:
+        raise refused("X-2", "another call has taken this upload over", "ask for its state", status=409)
+
+
+def finish(office: Office, actor: Actor, upload_id: str, hold: Hold | None = None) -> Submission:
+    """Make a submission of an upload that is whole; finishing twice gives the same submission.
+
+    With a hold the caller says when the sender has been told (`release`).
+    """
     with office.reading() as session:
         row = find(session, actor, upload_id)
     if row.state != "complete":
         _check_takes(row, office_now(office, row), row.size)
+        _check_holder(row, hold.name if hold and row.whole else None)
         try:
             stored = office.files.adopt(part(office, upload_id), expected=row.sha256)
         except FileNotFoundError:
@@ -209,11 +290,43 @@ def finish(office: Office, actor: Actor, upload_id: str) -> Submission:
                 raise
             return made
         if stored.digest != row.sha256:
-            raise _other_content(office, actor, upload_id)
+            raise refuse_content(office, actor, upload_id)
     with office.writing() as session:
-        submission = _finished(session, office, actor, upload_id)
-    part(office, upload_id).unlink(missing_ok=True)
+        submission = finished(session, office, actor, upload_id, hold.name if hold else None)
+    if hold is None:
+        part(office, upload_id).unlink(missing_ok=True)
     return submission
+
+
+def release(office: Office, hold: Hold) -> None:
+    """Let go of an upload once its sender has been told what became of it."""
+    try:
+        tell(office, hold.upload_id)
+        hold.path.unlink(missing_ok=True)
+    finally:
+        hold.close()
+
+
+def give_up(office: Office, hold: Hold, cause: str) -> None:
+    """End an upload in one call that broke off, unless it is whole already, or another call has taken it over."""
+    try:
+        with office.writing() as session:
+            row = find(session, SYSTEM, hold.upload_id, alone=True)
+            mine = row.state == "open" and row.holder == hold.name
+            if mine:
+                _end(session, office, SYSTEM, row, "lapsed", cause)
+        if mine:
+            hold.path.unlink(missing_ok=True)
+    finally:
+        hold.close()
+
+
+def tell(office: Office, upload_id: str) -> None:
+    """Note that the sender of an upload knows of the submission: the same file sent again is another one."""
+    with office.writing() as session:
+        row = session.get_one(Upload, upload_id, with_for_update=True)
+        if row.state == "complete":
+            row.holder = row.seen = None
 
 
 def _made_meanwhile(office: Office, actor: Actor, upload_id: str) -> Submission | None:
@@ -223,7 +336,7 @@ def _made_meanwhile(office: Office, actor: Actor, upload_id: str) -> Submission 
         return None if row.submission_id is None else session.get_one(Submission, row.submission_id)
 
 
-def _other_content(office: Office, actor: Actor, upload_id: str) -> Exception:
+def refuse_content(office: Office, actor: Actor, upload_id: str) -> RefusedError:
     """Another file than was announced is no submission: it is refused, and its attempt is free again."""
     with office.writing() as session:
         _end(session, office, actor, find(session, actor, upload_id, alone=True), "refused")
@@ -232,15 +345,26 @@ def _other_content(office: Office, actor: Actor, upload_id: str) -> Exception:
     return refused("X-2", message, "begin a new upload with the digest of the file that you send", status=422)
 
 
-def _finished(session: Session, office: Office, actor: Actor, upload_id: str) -> Submission:
+def finished(
+    session: Session,
+    office: Office,
+    actor: Actor,
+    upload_id: str,
+    holder: str | None,
+    *,
+    arrived: datetime | None = None,
+) -> Submission:
+    """The submission of an upload whose file is kept; `holder` is who will tell the sender."""
     row = find(session, actor, upload_id, alone=True)
     if row.submission_id is not None:
         return session.get_one(Submission, row.submission_id)
     if row.state != "open":
         raise refused("X-2", f"this upload is over ({row.state})", "begin a new one", status=410)
     entry = _entry(session, row)
-    submission = admitted(session, office, replace_door(actor, row.door), entry, Stored(row.sha256, row.size))
-    row.state, row.submission_id = "complete", submission.id
+    stored = Stored(row.sha256, row.size)
+    submission = admitted(session, office, replace_door(actor, row.door), entry, stored, arrived=arrived)
+    row.state, row.submission_id, row.holder, row.seen = "complete", submission.id, holder, None
+    row.ended = entry.plan.now(office.clock())
     return submission
 
 
@@ -254,15 +378,14 @@ def _entry(session: Session, row: Upload) -> Entry:
     plan = in_force(session, row.campaign_id)
     team = session.get_one(Team, row.team_id)
     charge = session.scalars(select(Charge).where(Charge.upload_id == row.id)).one()
-    declared = Declared(**row.declared | {name: tuple(row.declared[name]) for name in ("dataset", "domains")})
-    return Entry(team, row.person_id, plan, plan.campaign.window(row.window), declared, row.started, charge)
+    return Entry(team, row.person_id, plan, plan.campaign.window(row.window), declared_in(row), row.started, charge)
 
 
-def cancel(session: Session, office: Office, actor: Actor, upload_id: str) -> Upload:
+def cancel(session: Session, office: Office, actor: Actor, upload_id: str, cause: str = CANCELED) -> Upload:
     """Give an upload up; its attempt is free again at once."""
     row = find(session, actor, upload_id, alone=True)
     if row.state == "open":
-        _end(session, office, actor, row, "lapsed")
+        _end(session, office, actor, row, "lapsed", cause)
     return row
 
 
@@ -278,54 +401,19 @@ def lapse(session: Session, office: Office, team_id: str | None = None) -> list[
     for row in late:
         session.refresh(row)
         if row.state == "open":
-            _end(session, office, SYSTEM, row, "lapsed")
+            _end(session, office, SYSTEM, row, "lapsed", EXPIRED)
     return [row.id for row in late]
 
 
-def _end(session: Session, office: Office, actor: Actor, row: Upload, state: str) -> None:
-    row.state = state
+def _end(session: Session, office: Office, actor: Actor, row: Upload, state: str, cause: str = "") -> None:
+    row.state, row.cause, row.holder, row.seen = state, cause, None, None
+    row.ended = in_force(session, row.campaign_id).now(office.clock())
     quotas.free_upload(session, office, row.id)
-    _log(session, office, actor, f"upload.{state}", row, {"team": row.team_id, "window": row.window})
+    data = {"team": row.team_id, "window": row.window} | ({"cause": cause} if cause else {})
+    _log(session, office, actor, f"upload.{state}", row, data)
 
 
-def sweep(office: Office) -> int:
-    """Let uploads lapse and remove the bytes of all that are over; gives how many files were removed."""
-    with office.writing() as session:
-        lapse(session, office)
-    folder = part(office, "x").parent
-    names = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
-    over = set(names) - _wanted(office, names)
-    for name in over:
-        _remove(part(office, name))
-    return len(over)
-
-
-def _wanted(office: Office, names: list[str]) -> set[str]:
-    """Files of open uploads, and what other doors are writing just now: a form's file has no row before it is whole."""
-    with office.reading() as session:
-        found = session.execute(select(Upload.id, Upload.state).where(Upload.id.in_(names)))
-        rows = {row[0]: row[1] for row in found}
-    fresh = {name for name in names if name not in rows and _age(part(office, name)) < PATIENCE.total_seconds()}
-    return fresh | {name for name, state in rows.items() if state == "open"}
-
-
-def _remove(path: Path) -> None:
-    """Remove what was left behind, a folder of an export that broke off included."""
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path, ignore_errors=True)
-    else:
-        path.unlink(missing_ok=True)
-
-
-def _age(path: Path) -> float:
-    """Seconds since a file was last written to; one that is gone is as old as can be."""
-    try:
-        return time.time() - path.stat().st_mtime
-    except FileNotFoundError:
-        return float("inf")
-
-
-def _log(session: Session, office: Office, actor: Actor, kind: str, row: Upload, data: dict[str, object]) -> None:
+def _log(session: Session, office: Office, actor: Actor, kind: str, row: Upload, data: Mapping[str, object]) -> None:
     events.record(
         session, kind, at=office.clock(), actor=actor.id, subject=row.id, campaign_id=row.campaign_id, data=data
     )

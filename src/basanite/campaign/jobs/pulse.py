@@ -16,14 +16,15 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from dbos import DBOSClient
-from sqlalchemy import func, select
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 import basanite
 from basanite.campaign.jobs.engine import Running
 from basanite.campaign.jobs.queue import QUEUE, enqueue
 from basanite.campaign.jobs.stages import FINAL, UNDER_WAY
-from basanite.campaign.office import Office, utc_now
+from basanite.campaign.office import Office
+from basanite.campaign.store.database import database_time
 from basanite.campaign.store.tables import BatchItem, Submission, Worker
 
 LIVE = ["ENQUEUED", "PENDING", "DELAYED"]
@@ -50,14 +51,6 @@ def end(running: Running) -> None:
     """Say that this worker has stopped: what it left can be taken over at once."""
     with running.office.writing() as session:
         session.get_one(Worker, running.executor).stopped = database_time(session)
-
-
-def database_time(session: Session) -> datetime:
-    """The time on the machine of the database, which all workers share; for a file, that of this machine."""
-    if session.get_bind().dialect.name != "postgresql":
-        return utc_now()
-    now: datetime = session.execute(select(func.clock_timestamp())).scalar_one()
-    return now
 
 
 def alive(session: Session, now: datetime, silent_seconds: float) -> tuple[Worker, ...]:

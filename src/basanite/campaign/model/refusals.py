@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from typing import Any
 
 from basanite.errors import BasaniteError
 from basanite.problems import Problem, shortened
@@ -18,6 +19,7 @@ class RefusedError(BasaniteError):
     ) -> None:
         self.problems: tuple[Problem, ...] = (problems,) if isinstance(problems, Problem) else tuple(problems)
         self.status, self.retry_at = status, retry_at
+        self.uploads: Sequence[Mapping[str, Any]] = ()  # those of the team that hold what there is too little of
         sentences = [f"{problem.message}: {problem.fix}" for problem in self.problems]
         super().__init__("; ".join(sentences) or "There is nothing here for you.")
 

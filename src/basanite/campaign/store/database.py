@@ -9,13 +9,15 @@ transaction in which nothing happens is ended by the server, so that its locks a
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from itertools import islice
 from threading import Lock
 from typing import Any, Final, TypeVar
 
-from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy import Connection, Engine, create_engine, event, func, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import make_url
 from sqlalchemy.orm import Session
@@ -135,6 +137,14 @@ def make_engine(url: str) -> Engine:
     event.listen(engine, "connect", _prepare)
     event.listen(engine, "begin", _begin)
     return engine
+
+
+def database_time(session: Session) -> datetime:
+    """The time on the machine of the database, which all processes share; for a file, that of this machine."""
+    if session.get_bind().dialect.name != "postgresql":
+        return datetime.fromtimestamp(time.time(), UTC)
+    now: datetime = session.execute(select(func.clock_timestamp())).scalar_one()
+    return now
 
 
 def take_time(connection: Connection) -> None:

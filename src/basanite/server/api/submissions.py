@@ -6,7 +6,8 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Path, Query, Request, Response
+from anyio import CancelScope
+from fastapi import APIRouter, BackgroundTasks, Path, Query, Request, Response
 from pydantic import BaseModel, Field
 from sqlalchemy.orm import Session
 from starlette.concurrency import run_in_threadpool
@@ -14,6 +15,9 @@ from starlette.concurrency import run_in_threadpool
 from basanite.campaign.intake import standings, uploads
 from basanite.campaign.intake import submissions as intake
 from basanite.campaign.intake.describing import describe
+from basanite.campaign.intake.holds import Hold
+from basanite.campaign.intake.open_uploads import BROKEN, INTERRUPTED
+from basanite.campaign.intake.recovery import recover
 from basanite.campaign.model.refusals import RefusedError, missing, refused
 from basanite.campaign.results import seeing
 from basanite.campaign.results.seeing import SeenResult, SeenSubmission
@@ -118,13 +122,20 @@ class Said(BaseModel):
 
 @ROUTER.post("", status_code=201, openapi_extra=BODY)
 async def send_submission(
-    caller: Member, request: Request, response: Response, said: Annotated[Said, Query()]
+    caller: Member, request: Request, response: Response, said: Annotated[Said, Query()], later: BackgroundTasks
 ) -> SubmissionShown:
-    """Send a whole file as the body of one call; length and SHA-256 are said before its first byte (X-2)."""
+    """Send a whole file as the body of one call; length and SHA-256 are said before its first byte (X-2).
+
+    The same call again takes over what a dead server left of the first, and gives its submission if there is one.
+    """
     size = _length(request)
-    upload = await run_in_threadpool(_begin, caller, said.model_dump(), size)
-    made = await _arrived(caller, request, upload, size)
-    shown = await run_in_threadpool(_show, caller, made.id)
+    upload, hold = await run_in_threadpool(_begin, caller, said.model_dump(), size)
+    if hold is None:
+        later.add_task(uploads.tell, caller.office, upload)
+    else:
+        await _arrived(caller, request, hold, size)
+        later.add_task(uploads.release, caller.office, hold)
+    shown = await run_in_threadpool(_made_of, caller, upload)
     response.headers["Location"] = shown.url
     return shown
 
@@ -136,30 +147,33 @@ def _length(request: Request) -> int:
     return int(given)
 
 
-def _begin(caller: Caller, said: dict[str, str], size: int) -> str:
-    with caller.office.writing() as session:
-        wanted, digest = declared(said), said["sha256"].lower()
-        row = uploads.begin(session, caller.office, caller.actor, caller.team, wanted, size=size, sha256=digest)
+def _begin(caller: Caller, said: dict[str, str], size: int) -> tuple[str, Hold | None]:
+    wanted, digest = declared(said), said["sha256"].lower()
+    recover(caller.office, caller.team)
+    begun = uploads.receive(caller.office, caller.actor, caller.team, wanted, size=size, sha256=digest)
     caller.note_address()
-    return row.id
+    return begun
 
 
-async def _arrived(caller: Caller, request: Request, upload: str, size: int) -> Submission:
+async def _arrived(caller: Caller, request: Request, hold: Hold, size: int) -> None:
     """Write what comes; a body that breaks off is given up, for a call in one piece cannot go on."""
+    upload = (caller.office, caller.actor, hold.upload_id)
     try:
-        at = await received(request, lambda pieces: uploads.append(caller.office, caller.actor, upload, 0, pieces))
+        at = await received(request, lambda pieces: uploads.append(*upload, 0, pieces, hold))
         if at != size:
             raise refused("X-2", f"{at} of {size} bytes came", "send the whole file again", status=400)
-        return await run_in_threadpool(uploads.finish, caller.office, caller.actor, upload)
-    except RefusedError:
-        await run_in_threadpool(_give_up, caller, upload)
+        await run_in_threadpool(uploads.finish, *upload, hold)
+    except BaseException as error:
+        cause = BROKEN if isinstance(error, RefusedError) else INTERRUPTED
+        with CancelScope(shield=True):  # a server that is stopped still frees the attempt
+            await run_in_threadpool(uploads.give_up, caller.office, hold, cause)
         raise
 
 
-def _give_up(caller: Caller, upload: str) -> None:
-    with caller.office.writing() as session:
-        uploads.cancel(session, caller.office, caller.actor, upload)
-    uploads.part(caller.office, upload).unlink(missing_ok=True)
+def _made_of(caller: Caller, upload: str) -> SubmissionShown:
+    with caller.office.reading() as session:
+        made = uploads.find(session, caller.actor, upload).submission_id
+    return _show(caller, str(made))
 
 
 @ROUTER.get("")

@@ -16,9 +16,12 @@ from fastapi import APIRouter, Header, Query, Request, Response
 from pydantic import BaseModel
 from sqlalchemy import select
 from sqlalchemy.orm import Session
+from starlette.background import BackgroundTask
 from starlette.concurrency import run_in_threadpool
 
 from basanite.campaign.intake import uploads
+from basanite.campaign.intake.open_uploads import left_uploads, open_uploads
+from basanite.campaign.intake.recovery import recover
 from basanite.campaign.model.refusals import RefusedError, refused
 from basanite.campaign.organising import plans
 from basanite.campaign.people import roles
@@ -52,10 +55,38 @@ class UploadShown(BaseModel):
     said: dict[str, str]
 
 
+class HoldingShown(BaseModel):
+    """An open upload of the caller's team: what it holds, until when, and whether it is being sent just now."""
+
+    url: str
+    name: str
+    window: str
+    task: str
+    language: str
+    type: str
+    label: str
+    size: int
+    arrived: int
+    started: datetime
+    free_by: datetime
+    sending: bool
+
+
+class LeftShown(BaseModel):
+    """An upload that was under way when the server stopped: finished since, or its attempt is free again."""
+
+    name: str
+    window: str
+    ended: datetime
+    submission: str | None
+
+
 class UploadsShown(BaseModel):
-    """The caller's open uploads."""
+    """The caller's open uploads, all those of the team, and what a server that died left in the last day."""
 
     uploads: list[UploadShown]
+    team: list[HoldingShown]
+    interrupted: list[LeftShown]
 
 
 @ROUTER.options("", status_code=204, response_class=Response)
@@ -67,13 +98,24 @@ def uploads_options(caller: Annotated[Caller, allow("visitor")]) -> Response:
 
 @ROUTER.get("")
 def list_uploads(caller: Sender, campaign: Annotated[str, Query(max_length=100)]) -> UploadsShown:
-    """The caller's own uploads that are open, so that one can be taken up again after a broken line."""
+    """The uploads that are open, so that one can be taken up again after a broken line, or canceled."""
     with caller.office.reading() as session:
         row = plans.current(session, campaign).row
         mine = (Upload.campaign_id == row.id, Upload.person_id == caller.viewer.person, Upload.state == "open")
-        found = session.scalars(select(Upload).where(*mine).order_by(Upload.started)).all()
+        in_pieces = Upload.whole.is_(False)
+        found = session.scalars(select(Upload).where(*mine, in_pieces).order_by(Upload.started)).all()
         alive = [one for one in found if uploads.office_now(caller.office, one) < one.expires]
-    return UploadsShown(uploads=[_shown(one, row.slug) for one in alive])
+        team = roles.viewer(session, row.id, caller.viewer.person).team or ""
+        held = open_uploads(session, caller.office, team)
+        left = left_uploads(session, caller.office, row.id, team)
+    return UploadsShown(
+        uploads=[_shown(one) for one in alive],
+        team=[HoldingShown(**one.as_dict()) for one in held],
+        interrupted=[
+            LeftShown(name=one.name, window=one.window, ended=one.ended, submission=one.submission_address(row.slug))
+            for one in left
+        ],
+    )
 
 
 @ROUTER.post("", status_code=201, response_class=Response)
@@ -83,18 +125,22 @@ def begin_upload(
     metadata: Annotated[str, Header(alias="Upload-Metadata")] = "",
     resumable: Resumable = None,
 ) -> Response:
-    """Begin an upload; its attempt is reserved, and its time is now."""
+    """Begin an upload, or take up the same one that is open; its attempt is reserved, and its time is now."""
     check_version(resumable)
     size, said = _number(length, "Upload-Length"), words_of(metadata)
-    with caller.office.writing() as session:
+    with caller.office.reading() as session:
         team = team_in(session, caller, said.get("campaign", ""))
+    recover(caller.office, team)
+    with caller.office.writing() as session:
         row = uploads.begin(
             session, caller.office, caller.actor, team, declared(said), size=size, sha256=said.get("sha256", "").lower()
         )
         row.said = {name: word for name, word in said.items() if name != "sha256"}
     caller.note_address()
     headers = ALWAYS | {"Location": f"/api/v1/uploads/{row.id}", "Upload-Expires": _http(row.expires)}
-    return Response(status_code=201, headers=headers | {"Upload-Offset": "0"})
+    return Response(
+        status_code=201, headers=headers | {"Upload-Offset": str(row.offset)}, background=_told(caller, row)
+    )
 
 
 @ROUTER.head("/{upload_id}", status_code=200, response_class=Response)
@@ -102,7 +148,8 @@ def show_upload(upload_id: str, caller: Sender, resumable: Resumable = None) -> 
     """How far an upload is."""
     check_version(resumable)
     row, slug = found(caller, upload_id)
-    return Response(status_code=200, headers=_headers(row, slug) | {"Upload-Length": str(row.size)})
+    headers = _headers(row, slug) | {"Upload-Length": str(row.size)}
+    return Response(status_code=200, headers=headers, background=_told(caller, row))
 
 
 @ROUTER.patch("/{upload_id}", status_code=204, response_class=Response, responses=NO_CONTENT)
@@ -121,11 +168,18 @@ async def send_piece(
     start = _number(offset, "Upload-Offset")
     row, slug = await run_in_threadpool(found, caller, upload_id)
     _check_length(request, row.size - start)
-    at = await received(request, lambda pieces: uploads.append(caller.office, caller.actor, upload_id, start, pieces))
-    if at == row.size:
-        await run_in_threadpool(uploads.finish, caller.office, caller.actor, upload_id)
-    row, slug = await run_in_threadpool(found, caller, upload_id)
-    return Response(status_code=204, headers=_headers(row, slug))
+    upload = (caller.office, caller.actor, upload_id)
+    hold = await run_in_threadpool(uploads.take_hold, *upload)
+    try:
+        at = await received(request, lambda pieces: uploads.append(*upload, start, pieces, hold))
+        if at == row.size:
+            await run_in_threadpool(uploads.finish, *upload, hold)
+        row, slug = await run_in_threadpool(found, caller, upload_id)
+    except BaseException:
+        hold.close()
+        raise
+    later = BackgroundTask(uploads.release, caller.office, hold) if row.submission_id else BackgroundTask(hold.close)
+    return Response(status_code=204, headers=_headers(row, slug), background=later)
 
 
 @ROUTER.post("/{upload_id}", status_code=204, response_class=Response, responses=NO_CONTENT)
@@ -151,6 +205,11 @@ def cancel_upload(upload_id: str, caller: Sender, resumable: Resumable = None) -
     with caller.office.writing() as session:
         uploads.cancel(session, caller.office, caller.actor, upload_id)
     return Response(status_code=204, headers=ALWAYS)
+
+
+def _told(caller: Caller, row: Upload) -> BackgroundTask | None:
+    """Once this answer is out, the sender knows of the submission."""
+    return BackgroundTask(uploads.tell, caller.office, row.id) if row.submission_id and row.holder else None
 
 
 class VersionError(RefusedError):
@@ -209,7 +268,7 @@ def _http(moment: datetime) -> str:
     return format_datetime(moment, usegmt=True)
 
 
-def _shown(row: Upload, slug: str) -> UploadShown:
+def _shown(row: Upload) -> UploadShown:
     return UploadShown(
         url=f"/api/v1/uploads/{row.id}",
         size=row.size,

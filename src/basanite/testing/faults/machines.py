@@ -84,6 +84,12 @@ class Machines:
         process.kill()
         process.join()
 
+    def terminate(self, name: str) -> None:
+        """Ask a process to end, and wait for it."""
+        process = self.processes.pop(name)
+        process.terminate()
+        process.join()
+
     def stop_all(self) -> None:
         """Kill what is left."""
         for name in list(self.processes):
@@ -125,14 +131,15 @@ def wait_until(check: Callable[[], bool], seconds: float, step: float = 0.25) ->
     return True
 
 
-def serve(settings: Settings, port: int) -> None:
-    """Be a server without a worker until the end."""
+def serve(settings: Settings, port: int, grace: int = 2) -> None:
+    """Be a server without a worker until the end; `grace` is how long calls may take to end when it is stopped."""
     import uvicorn
 
     from basanite.server.app import make_app
+    from basanite.server.lines import configured
 
     app = make_app(Office.open(settings))
-    uvicorn.run(app, host="127.0.0.1", port=port, log_level="warning", access_log=False, ws="none")
+    uvicorn.Server(configured(app, settings, "127.0.0.1", port, timeout_graceful_shutdown=grace)).run()
 
 
 def free_port() -> int:

@@ -34,6 +34,15 @@ class Upload(Base):
     state: Mapped[str] = mapped_column(default="open")
     """`open`, `complete`, `lapsed`, `refused`."""
     submission_id: Mapped[str | None]
+    whole: Mapped[bool] = mapped_column(default=False)
+    """Whether it comes in one call, which cannot go on after a broken line."""
+    holder: Mapped[str | None]
+    """Who receives it in one call; of a complete one, who has not told the sender yet (X-21)."""
+    seen: Mapped[datetime | None]
+    """The holder's last sign of life, in the database's time."""
+    ended: Mapped[datetime | None]
+    cause: Mapped[str] = mapped_column(default="")
+    """Why it came to nothing: `canceled`, `expired`, `broken off`, `interrupted` (by our fault)."""
 
 
 class Submission(Base):

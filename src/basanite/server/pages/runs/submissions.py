@@ -9,6 +9,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
+from basanite.campaign.intake.open_uploads import LeftUpload, OpenUpload, left_uploads, open_uploads
 from basanite.campaign.intake.standings import MissingPrimary, missing_primaries
 from basanite.campaign.model.refusals import missing
 from basanite.campaign.results import seeing
@@ -35,6 +36,8 @@ class SubmissionsPage:
     can_submit: bool
     without_primary: tuple[MissingPrimary, ...] = ()
     """Open windows in which the team has no primary run yet (C46)."""
+    uploads: tuple[OpenUpload, ...] = ()
+    left: tuple[LeftUpload, ...] = ()
 
 
 @ROUTER.get("/campaigns/{slug}/submissions")
@@ -58,6 +61,8 @@ def submissions(
         )
         team = caller.viewer.team
         lacking = missing_primaries(session, row.id, team, caller.now) if team else ()
+        held = open_uploads(session, caller.office, team) if team else ()
+        left = left_uploads(session, caller.office, row.id, team) if team else ()
     path = f"/campaigns/{row.slug}/submissions"
     page = SubmissionsPage(
         say("Submissions"),
@@ -67,6 +72,8 @@ def submissions(
         caller.viewer.staff,
         caller.viewer.team is not None,
         lacking,
+        held,
+        left,
     )
     return show(request, caller, page)
 

@@ -7,20 +7,22 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Path, Query, Request
 from fastapi.responses import Response
 from starlette.concurrency import run_in_threadpool
 
+from basanite.campaign.intake import uploads
 from basanite.campaign.intake.accepting import accept, send_ahead
+from basanite.campaign.intake.open_uploads import LeftUpload, OpenUpload, left_uploads, open_uploads
 from basanite.campaign.model import stages
 from basanite.campaign.model.declared import Declared
-from basanite.campaign.model.refusals import RefusedError, refused
+from basanite.campaign.model.refusals import RefusedError, missing, refused
 from basanite.campaign.people.terms.rules import unaccepted
 from basanite.campaign.store.files import Stored
 from basanite.server.catalogue import said, say
 from basanite.server.pages.campaign import slots
 from basanite.server.pages.campaign.slots import Slot
-from basanite.server.pages.foundation.forms import Form
+from basanite.server.pages.foundation.forms import Filled, Form
 from basanite.server.pages.foundation.frame import go, refuse, show
 from basanite.server.pages.foundation.multipart import Taken, take
 from basanite.server.pages.foundation.times import distance
@@ -57,6 +59,8 @@ class SubmitPage:
     filled: Mapping[str, str] = field(default_factory=dict)
     nothing: str = ""
     """Why there is nothing to choose."""
+    uploads: tuple[OpenUpload, ...] = ()
+    left: tuple[LeftUpload, ...] = ()
 
 
 @ROUTER.get(ADDRESS)
@@ -77,6 +81,17 @@ async def submitted(request: Request, caller: Member) -> Response:
         return await run_in_threadpool(_accepted, request, caller, taken)
     finally:
         taken.forget()
+
+
+@ROUTER.post("/campaigns/{slug}/uploads/{upload}/cancel")
+def cancel_upload(caller: Member, form: Filled, upload: Annotated[str, Path(max_length=64)]) -> Response:
+    """Give up an upload of the own team that is open: its attempt is free again (X-21)."""
+    row, _ = caller.here
+    with caller.office.writing() as session:
+        if uploads.find(session, caller.actor, upload).campaign_id != row.id:
+            raise missing("upload")
+        uploads.cancel(session, caller.office, caller.actor, upload)
+    return go(caller, f"/campaigns/{row.slug}/submit", said("The upload is canceled, and its attempt is free again."))
 
 
 def _accepted(request: Request, caller: Caller, taken: Taken) -> Response:
@@ -132,7 +147,9 @@ def _page(caller: Caller, slot: str, filled: Mapping[str, str] | None = None) ->
     row, campaign = caller.here
     with caller.office.reading() as session:
         found = slots.slots(session, caller)
-        missing = unaccepted(session, row.id, str(caller.viewer.person))
+        unread = unaccepted(session, row.id, str(caller.viewer.person))
+        held = open_uploads(session, caller.office, caller.team)
+        left = left_uploads(session, caller.office, row.id, caller.team)
     required = {track.id: track.required for track in campaign.tracks}
     open_ones = [one for one in found if one.left and one.ready]
     choices = tuple(Choice(one, _said(row.slug, one), required.get(one.track, ())) for one in open_ones)
@@ -143,14 +160,16 @@ def _page(caller: Caller, slot: str, filled: Mapping[str, str] | None = None) ->
         slot,
         row.slug,
         campaign.largest_upload,
-        bool(missing),
+        bool(unread),
         tuple(fields),
         filled or {},
-        "" if choices else _nothing(caller, found),
+        "" if choices else _nothing(caller, found, bool(held)),
+        held,
+        left,
     )
 
 
-def _nothing(caller: Caller, found: tuple[Slot, ...]) -> str:
+def _nothing(caller: Caller, found: tuple[Slot, ...], held: bool) -> str:
     """Why a team can submit nothing now, and when or by whom that changes."""
     _, campaign = caller.here
     waiting = [one for one in found if not one.ready and one.left]
@@ -162,6 +181,8 @@ def _nothing(caller: Caller, found: tuple[Slot, ...]) -> str:
     if found:
         resets = min((one.resets for one in found if one.resets), default=None)
         used = say("Your team has used all its attempts.")
+        if held:
+            return used + " " + say("One that is open below can be finished or canceled.")
         again = (
             say("The next ones come {when}.", when=distance(resets - caller.now))
             if resets

@@ -1017,6 +1017,11 @@ CREATE TABLE uploads (
   expires TIMESTAMP WITHOUT TIME ZONE NOT NULL,
   state VARCHAR NOT NULL,
   submission_id VARCHAR,
+  whole BOOLEAN NOT NULL,
+  holder VARCHAR,
+  seen TIMESTAMP WITHOUT TIME ZONE,
+  ended TIMESTAMP WITHOUT TIME ZONE,
+  cause VARCHAR NOT NULL,
   CONSTRAINT pk_uploads PRIMARY KEY (id),
   CONSTRAINT fk_uploads_campaign_id_campaigns FOREIGN KEY(campaign_id) REFERENCES campaigns (id),
   CONSTRAINT fk_uploads_team_id_teams FOREIGN KEY(team_id) REFERENCES teams (id)
