@@ -209,6 +209,22 @@ def test_a_file_at_the_wrong_place_or_with_a_bad_name_is_told_where_it_belongs_a
     assert look(office) == 0
 
 
+@pytest.mark.req("X-30")
+def test_a_name_that_is_no_utf_8_is_told_and_the_files_of_later_teams_are_taken(
+    office, folder, pack, client, everybody
+):
+    (folder / os.fsdecode(b"broken\xff.tgz")).write_bytes(b"no archive")
+    later = office.settings.drop / "Beta"
+    later.mkdir()
+    dropped(later, pack, name=NAME.replace("Alpha", "Beta", 1))
+    look(office)
+    address = "/api/v1/campaigns/small/submissions"
+    shown = [client.get(address, headers=everybody.headers(role)).json()["submissions"] for role in ("pi", "rival")]
+    assert [len(rows) for rows in shown] == [0, 1]
+    (told,) = folder.rglob("*.problems.json")
+    assert "broken" in told.name
+
+
 @pytest.mark.parametrize("name", ["Stray.csv", "Stray.tgz", "stray run.tgz"])
 def test_without_detection_tasks_nobody_is_told_to_name_an_archive(office, name):
     season(office, small_campaign_text().replace('tasks = ["CLIR"]', 'tasks = ["classification"]'))
