@@ -241,6 +241,20 @@ def test_a_team_has_so_many_formal_runs_as_its_window_says(served):
     assert (answer.status_code, problem(answer)["rule"]) == (429, "M64")
 
 
+@pytest.mark.req("X-23")
+def test_a_team_that_asks_for_its_score_after_every_answer_uses_up_its_looks(served):
+    run = begun(served, served.reading.formal, "q1", who="bea")
+    score = f"/runs/{run['id']}/score"
+    lines = answers_of("baseline.ndjson")[:11]
+    for at, line in enumerate(lines):
+        assert sent(served, run["id"], ndjson([line]), f"one-{at}", who="bea").json()["taken"] == 1
+        answer = served.call("bea", "GET", score)
+        assert served.call("bea", "GET", score).status_code == answer.status_code, "the same value twice is one look"
+        assert answer.status_code == (200 if at < 10 else 429)
+    assert problem(answer)["rule"] == "X-23"
+    assert served.call("eva", "GET", score).json()["answers"] == 11, "nothing is lost, and organizers see it"
+
+
 @pytest.mark.req("X-13")
 def test_a_body_that_is_too_long_is_refused_before_anything_reads_it(served, practice):
     run = begun(served, practice["id"], "long")

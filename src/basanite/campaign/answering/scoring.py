@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -27,17 +27,24 @@ from basanite.campaign.answering.pool import system_of
 from basanite.campaign.answering.running import Order, told, worked
 from basanite.campaign.answering.runs import answers, as_record
 from basanite.campaign.answering.tasks import window_of
+from basanite.campaign.intake.quotas import lock_team
 from basanite.campaign.jobs.material import SEEDS
 from basanite.campaign.jobs.running import Given
+from basanite.campaign.model import stages
+from basanite.campaign.model.exposure import USUAL_LOOKS
+from basanite.campaign.model.plan import Campaign, Window
 from basanite.campaign.model.policy import Sight, SubmissionFacts, shown, sight
 from basanite.campaign.model.refusals import refused
 from basanite.campaign.model.viewer import Viewer
-from basanite.campaign.office import Office
+from basanite.campaign.office import Actor, Office
 from basanite.campaign.organising import plans
 from basanite.campaign.results.facts import releases
 from basanite.campaign.results.provenance import without_seed
-from basanite.campaign.store.tables import ReadingGold, ReadingPackage, ReadingRun, ReadingScore, ReadingTaskRow
+from basanite.campaign.store import events
+from basanite.campaign.store.tables import Event, ReadingGold, ReadingPackage, ReadingRun, ReadingScore, ReadingTaskRow
 from basanite.reports.formats import json_output
+
+LOOKED: Final = "reading.looked"
 
 
 @dataclass(frozen=True)
@@ -184,7 +191,7 @@ def _scratch(office: Office) -> Path:
     return folder
 
 
-def see(office: Office, who: Viewer, run: ReadingRun, gold: str = "") -> Scored:
+def see(office: Office, actor: Actor, who: Viewer, run: ReadingRun, gold: str = "") -> Scored:
     """The score of a run as far as this viewer may see it; for the edge: nothing that is hidden is even computed."""
     with office.reading() as session:
         seen = _sight(session, office, who, run)
@@ -195,6 +202,9 @@ def see(office: Office, who: Viewer, run: ReadingRun, gold: str = "") -> Scored:
         if wanted.version.state != "active" and not who.staff:
             raise refused("R-17", "there is no such version of the gold", "leave `gold` out", status=404)
         sealed = plans.current(session, run.campaign_id).campaign.sealed
+    if seen is not None and not who.staff:
+        with office.writing() as session:
+            _count_look(session, office, actor, wanted)
     result = json.loads(office.files.read(compute(office, wanted, who.party)))
     if seen is None:
         return Scored(run.id, "full", wanted.version.name, wanted.count, json_output.plain(result))
@@ -213,6 +223,43 @@ def _sight(session: Session, office: Office, who: Viewer, run: ReadingRun) -> Si
     facts = SubmissionFacts(team=run.team_id or "", task="reading", type="primary")
     given = releases(session, run.campaign_id).get(window.id, {})
     return sight(who, plan.campaign, window, facts, given, plans.now(office, plan.row))
+
+
+def _count_look(session: Session, office: Office, actor: Actor, wanted: Ready) -> None:
+    """Note that a team sees a value while its answers can still change, or refuse it when its looks are used up (X-23).
+
+    A reading run has no ladder: where looks end, or the window has only a ladder, values wait for the window to close.
+    """
+    run, window = wanted.run, window_of(session, wanted.task)
+    plan = plans.current(session, run.campaign_id)
+    if window is None or not stages.is_open(window, plans.now(office, plan.row)):
+        return
+    most = _most_looks(plan.campaign, window, sealed=wanted.task.sealed)
+    if most is None:
+        return
+    team = lock_team(session, run.team_id or "")
+    question = select(Event.data).where(
+        Event.campaign_id == run.campaign_id, Event.kind == LOOKED, Event.subject == team.id
+    )
+    looked = {data["key"] for data in session.scalars(question) if data["window"] == window.id}
+    if wanted.key in looked:
+        return
+    if len(looked) >= most:
+        message = f"this window shows a team {most} scores before it closes, and yours has seen as many"
+        raise refused("X-23", message, "look at those again, or wait until the window has closed", status=429)
+    data = {"key": wanted.key, "run": run.id, "window": window.id}
+    whose = {"actor": actor.id, "subject": team.id, "campaign_id": run.campaign_id}
+    events.record(session, LOOKED, at=office.clock(), data=data, **whose)
+
+
+def _most_looks(campaign: Campaign, window: Window, *, sealed: bool) -> int | None:
+    """How many values a team sees before the window closes; None: as many as it likes.
+
+    A package may seal what its window's data sets leave open, of which the campaign's file then says nothing.
+    """
+    if window.looks is not None or window.ladder is not None:
+        return window.looks or 0
+    return USUAL_LOOKS if sealed and not stages.is_sealed(campaign, window) else None
 
 
 @dataclass(frozen=True)

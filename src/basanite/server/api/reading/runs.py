@@ -118,7 +118,7 @@ def show_score(
     count(request, caller)
     with caller.office.reading() as session:
         row = runs.run(session, caller.viewer, caller.here[0].id, run_id)
-    found = scoring.see(caller.office, caller.viewer, row, gold)
+    found = scoring.see(caller.office, caller.actor, caller.viewer, row, gold)
     result = None if found.result is None else dict(found.result)
     return ScoreShown(run=found.run, level=found.level, gold=found.gold, answers=found.answers, result=result)
 
