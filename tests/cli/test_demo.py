@@ -88,7 +88,7 @@ class Listener:
 @pytest.mark.parametrize(
     ("lack", "value", "said"),
     [
-        ("NEEDED", ("no_such_package",), "pip install --no-deps -r requirements/reading.txt"),
+        ("NEEDED", ("no_such_package",), "pip install -r requirements/reading.txt"),
         ("example_folder", lambda: None, "source tree"),
     ],
     ids=["extra", "example"],

@@ -73,7 +73,7 @@ def test_the_doctor_warns_who_runs_it_as_root_and_nobody_else():
 def test_an_extra_that_is_missing_is_told_with_what_it_is_for_and_how_to_get_it(monkeypatch):
     monkeypatch.setattr(installation.metadata, "requires", lambda name: ["no-such-package>=1; extra == 'reading'"])
     (found,) = [one for one in installation.installation() if one.name == "extra reading"]
-    assert (found.state, found.cure) == ("note", "pip install --no-deps -r requirements/reading.txt")
+    assert (found.state, found.cure) == ("note", "pip install -r requirements/reading.txt")
     assert "not installed (no-such-package), only needed for reasoning" in found.words
 
 

@@ -68,7 +68,7 @@ def test_without_the_extra_the_first_call_says_how_to_install_it(monkeypatch):
     ended = here(*SCORE, "--dask", "127.0.0.1:8786")
     assert (ended.code, ended.stderr) == (
         2,
-        "Error: A cluster needs the extra dask: pip install --no-deps -r requirements/dask.txt\n",
+        "Error: A cluster needs the extra dask: pip install -r requirements/dask.txt\n",
     )
 
 

@@ -129,9 +129,7 @@ def _client(cluster: Cluster) -> Iterator[Any]:
         import dask
         from distributed import Client
     except ModuleNotFoundError as error:
-        raise MissingExtraError(
-            "A cluster needs the extra dask: pip install --no-deps -r requirements/dask.txt"
-        ) from error
+        raise MissingExtraError("A cluster needs the extra dask: pip install -r requirements/dask.txt") from error
     with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"}):  # features may be large
         try:
             client = Client(cluster.address, security=cluster.security(), timeout=CONNECT_SECONDS, set_as_default=False)

@@ -10,7 +10,7 @@ from typing import Final
 PACKAGE, CONFIG = "reading/nfl", "annotation/nfl-scoring.yaml"
 NEEDED: Final = ("pyoxigraph", "clingo")
 """Packages of the extra `reading`."""
-INSTALL: Final = "pip install --no-deps -r requirements/reading.txt"
+INSTALL: Final = "pip install -r requirements/reading.txt"
 NO_EXAMPLE: Final = "this installation came without the example. The source tree has it."
 
 

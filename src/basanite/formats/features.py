@@ -226,7 +226,7 @@ def _zarr_group(path: Path) -> Any:
         import zarr
     except ModuleNotFoundError as missing:
         raise MissingExtraError(
-            "Reading zarr needs the package zarr: pip install --no-deps -r requirements/zarr.txt"
+            "Reading zarr needs the package zarr: pip install -r requirements/zarr.txt"
         ) from missing
     return zarr.open_group(str(path), mode="r")
 

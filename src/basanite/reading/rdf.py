@@ -69,7 +69,7 @@ def oxigraph() -> Any:
         import pyoxigraph
     except ModuleNotFoundError as missing:
         raise MissingExtraError(
-            "Reading RDF needs pyoxigraph, which is not installed: pip install --no-deps -r requirements/reading.txt"
+            "Reading RDF needs pyoxigraph, which is not installed: pip install -r requirements/reading.txt"
         ) from missing
     return pyoxigraph
 

@@ -71,7 +71,7 @@ def _opened(address: str, storage: Storage) -> Any:
         from obstore.store import S3Store
     except ModuleNotFoundError as error:
         raise ObjectStoreError(
-            "Files in an object store need the extra s3: pip install --no-deps -r requirements/s3.txt."
+            "Files in an object store need the extra s3: pip install -r requirements/s3.txt."
         ) from error
     parts = urlsplit(address)
     if parts.scheme != "s3" or not parts.netloc:

@@ -33,7 +33,7 @@ def show_vault(data: Path | None, as_json: bool) -> None:
         facts = {"folder": str(keys.folder), "secrets": count, "inside": inside}
         facts["encrypts_references"] = office.sealed.lock is not None
     where = "in the data folder: move it out" if inside else "outside the data folder"
-    show(facts, [f"{keys.folder}: {count} secrets, {where}."], json=as_json)
+    show(facts, [f"{keys.folder}: {count} {'secret' if count == 1 else 'secrets'}, {where}."], json=as_json)
 
 
 @vault.command("move", epilog=example("basanite admin vault move --data season"))
@@ -56,7 +56,8 @@ def move(data: Path | None, as_json: bool) -> None:
     with opened(data, vault=inside) as office:
         _refuse_running(office)
         count = office.vault.move_to(Vault(outside))
-    lines = [f"{outside}: {count} secrets moved there. Back it up apart from the data: basanite backup --vault-to FILE"]
+    moved = f"{outside}: {count} {'secret' if count == 1 else 'secrets'} moved there."
+    lines = [f"{moved} Back it up apart from the data: basanite backup --vault-to FILE"]
     show({"folder": str(outside), "moved": count}, lines, json=as_json)
 
 

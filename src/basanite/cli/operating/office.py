@@ -40,7 +40,7 @@ def read_settings(data: Path | None = None, **given: Any) -> Settings:
         from basanite.campaign.settings import Settings
     except ModuleNotFoundError as missing:
         raise MissingExtraError(
-            f"{missing.name} is not installed. Install it: pip install --no-deps -r requirements/server.txt"
+            f"{missing.name} is not installed. Install it: pip install -r requirements/server.txt"
         ) from None
     chosen = {name: value for name, value in {"data": data, **given}.items() if value is not None}
     try:

@@ -23,9 +23,7 @@ def load_torch() -> Any:
     try:
         import torch
     except ImportError as missing:
-        raise MissingExtraError(
-            "This learner needs PyTorch. Type: pip install --no-deps -r requirements/torch.txt"
-        ) from missing
+        raise MissingExtraError("This learner needs PyTorch. Type: pip install -r requirements/torch.txt") from missing
     return torch
 
 

@@ -81,7 +81,7 @@ def _package() -> Any:
             import tomotopy
     except ModuleNotFoundError as missing:
         raise MissingExtraError(
-            "The module 'slda' needs tomotopy: pip install --no-deps -r requirements/harness.txt."
+            "The module 'slda' needs tomotopy: pip install -r requirements/harness.txt."
         ) from missing
     return tomotopy
 

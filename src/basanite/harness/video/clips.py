@@ -46,7 +46,7 @@ def load_av() -> Any:
     try:
         import av
     except ImportError as missing:
-        raise MissingExtraError("Clips need PyAV. Type: pip install --no-deps -r requirements/harness.txt") from missing
+        raise MissingExtraError("Clips need PyAV. Type: pip install -r requirements/harness.txt") from missing
     return av
 
 

@@ -104,7 +104,7 @@ class _TorchLayer:
             import torch
         except ModuleNotFoundError as missing:
             raise MissingExtraError(
-                "Taking features from a PyTorch model needs torch: pip install --no-deps -r requirements/torch.txt"
+                "Taking features from a PyTorch model needs torch: pip install -r requirements/torch.txt"
             ) from missing
         self.torch, self.model, self.device = torch, model, device
         self.module = dict(model.named_modules())[layer]

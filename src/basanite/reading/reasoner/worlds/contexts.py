@@ -253,9 +253,7 @@ class _Search:
 def _solved(program: str, which: Which, reasoner: Reasoner) -> list[list[int]]:
     """Run the solver in a process of its own, within limits."""
     if find_spec("clingo") is None:
-        raise MissingExtraError(
-            "Contexts need clingo, which is not installed: pip install --no-deps -r requirements/reading.txt"
-        )
+        raise MissingExtraError("Contexts need clingo, which is not installed: pip install -r requirements/reading.txt")
     limits = reasoner.limits
     task = {"program": program, "which": which, "most": limits.contexts, "seconds": limits.seconds}
     words = json.dumps({**task, "megabytes": limits.megabytes})
