@@ -82,6 +82,10 @@ def measure(name: str, campaigns: int, *, cells: Sequence[tuple[int, bool]] = CE
                 grown = len(picks) / world.units if metric.name in world.scales else 1.0
                 value = found.get(metric.name, Value(math.nan, None, None, 0))
                 outcomes.setdefault(f"{metric.family}/{metric.name}", []).append((truth[metric.name] * grown, value))
+        for key, found_of in outcomes.items():
+            if key.split("/")[1] in world.of_size:
+                mean = float(np.mean([value.value for _, value in found_of]))
+                outcomes[key] = [(mean, value) for _, value in found_of]
         lines += [_line(name, key, (units, clustered), found_of) for key, found_of in outcomes.items()]
     return lines
 

@@ -106,9 +106,8 @@ def _write_trees(gold: Sequence[str], answers: Sequence[str], folder: Path, pick
 def captions(rng: Generator) -> World:
     """Images of made scenes, described by five people and a system."""
     images = described(POPULATION, seed=int(rng.integers(2**31)), words=2000, quality=0.7)
-    return World(
-        "captions", partial(_write_captions, images), {"captions": ()}, names=("id", lambda at, _: str(at + 1))
-    )
+    write, names = partial(_write_captions, images), ("id", lambda at, _: str(at + 1))
+    return World("captions", write, {"captions": ()}, names=names, of_size=("cider_d", "fusion"))
 
 
 def _write_captions(images: Sequence[Any], folder: Path, picks: Sequence[Pick]) -> Mapping[str, Any]:

@@ -51,6 +51,9 @@ class World:
     units: int = POPULATION
     scales: tuple[str, ...] = field(default=())
     """Metrics whose value grows with the number of units: counts."""
+    of_size: tuple[str, ...] = field(default=())
+    """Metrics whose true value is the mean of campaigns of the same size, since the campaign is a part of the measure:
+    CIDEr-D counts how rare n-grams are among its images."""
 
 
 def shared(rng: Generator, units: int = POPULATION) -> Any:
