@@ -22,6 +22,8 @@ COLUMNS = ("x1", "x2", "x3", "x4")
 BEST: tuple[Direction, ...] = ("high", "low", "low", "high")
 PERCENT: Ends = (0.0, 100.0)
 OF_TRUTH = (PERCENT, PERCENT, NOT_NEGATIVE, NOT_NEGATIVE)
+FEWEST_FOR_RARE = 50
+"""Documents from which an interval of a count of errors holds: among fewer there are too few errors."""
 NAMES = {"x1": "hits", "x2": "misses", "x3": "false alarms", "x4": "correct rejections"}
 
 
@@ -68,7 +70,8 @@ def _metric(
         columns=COLUMNS,
         unit="document",
         overall=False,
-        interval="expanded",
+        interval="wilson" if name in ("false_alarm", "correct_rejection") else "expanded",
+        fewest=FEWEST_FOR_RARE if name in ("x2", "x3") else 0,
     )
 
 
