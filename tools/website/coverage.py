@@ -38,10 +38,7 @@ def written(text: str, record: Record, alarms: Record) -> str:
 def tables(record: Record, alarms: Record) -> str:
     """How it was measured, how many meet the goal, then a table for each family of metrics."""
     families = {family: list(lines) for family, lines in groupby(record["lines"], lambda line: line["family"])}
-    parts = [
-        page(f"### {family.capitalize()}", _many(lines), _table(lines, record, alarms))
-        for family, lines in families.items()
-    ]
+    parts = [page(f"### {family.capitalize()}", _table(lines, record, alarms)) for family, lines in families.items()]
     return "\n" + page(_measured(record), _missed(record), *(part.rstrip() for part in parts)) + "\n"
 
 
@@ -70,21 +67,10 @@ def loud(line: Line, alarms: Record) -> bool:
 def _measured(record: Record) -> str:
     """What was simulated, in one sentence."""
     metrics = len({(line["family"], line["metric"]) for line in record["lines"]})
-    most = max(line["campaigns"] for line in record["lines"])
     return (
-        f"Measured for {metrics} metrics, with {record['campaigns']} to {most} simulated evaluations of each size, by "
+        f"Measured for {metrics} metrics, with {record['campaigns']:,} simulated evaluations of each size, by "
         f"intervals at {record['level'] * 100:g} %. A file scored by the default settings is one evaluation."
     )
-
-
-def _many(lines: list[Line]) -> str:
-    """How many evaluations the shares of a family come from.
-
-    >>> _many([{"campaigns": 60}, {"campaigns": 200}]), _many([{"campaigns": 60}])
-    ('60 to 200 evaluations of each size.', '60 evaluations of each size.')
-    """
-    counts = sorted({line["campaigns"] for line in lines})
-    return " to ".join(map(str, dict.fromkeys((counts[0], counts[-1])))) + " evaluations of each size."
 
 
 def _missed(record: Record) -> str:
