@@ -29,7 +29,9 @@ def running(office: Office, *, worker: bool) -> Iterator[None]:
 @contextmanager
 def _all_running(office: Office, wanted: list[Work]) -> Iterator[None]:
     stop = threading.Event()
-    threads = [threading.Thread(target=_guarded, args=(one, office, stop), daemon=True) for one in wanted]
+    threads = [
+        threading.Thread(target=_guarded, args=(one, office, stop), name=one.__name__, daemon=True) for one in wanted
+    ]
     for thread in threads:
         thread.start()
     try:

@@ -144,21 +144,23 @@ def test_accepted_answers_enter_the_next_gold_and_scores_change_once_it_is_appli
     body = ndjson([*answers_of("baseline.ndjson"), *losers()])
     who = (reading.office, reading.acts("ada"), reading.sees("ada"), reading.season.campaign_id, run.id)
     services.take_answers(*who, body, media="ndjson", key="all")
-    before = scoring.see(reading.office, eva, run).result["values"]["f"]
+    before = scoring.see(reading.office, reading.acts("eva"), eva, run).result["values"]["f"]
     while isinstance(case := first_case(reading), Case):
         decide(
             reading, case, "right-inferred" if (case.asked.id, case.document.name) == ("losers", "nfl-101") else "wrong"
         )
     row = propose(reading)
     assert (row.number, row.added, row.state) == (3, 1, "proposed")
-    assert scoring.see(reading.office, eva, run).gold == "v2", "nothing changes before it is applied"
+    assert scoring.see(reading.office, reading.acts("eva"), eva, run).gold == "v2", (
+        "nothing changes before it is applied"
+    )
     assert scoring.score_due(reading.office) > 0
     assert scoring.score_due(reading.office) == 0, "done twice it changes nothing"
     with reading.office.reading() as session:
         (change,) = scoring.changes(session, reading.office, session.get(ReadingGold, row.id))
     assert change.before["values"]["f"]["value"] == before["value"]
     reading.do(golds.apply, reading.acts("otto"), reading.season.campaign_id, row.id)
-    after = scoring.see(reading.office, eva, run)
+    after = scoring.see(reading.office, reading.acts("eva"), eva, run)
     assert after.gold == "v3"
     value = after.result["values"]["f"]
     assert value["value"] > before["value"]
@@ -185,7 +187,12 @@ def test_an_accepted_answer_about_a_thing_without_a_name_is_about_the_thing_that
     new = next(one for one in lines if one.get("by") == reading.person("judy"))
     assert new["answer"]["?G"][0] == "_:game-101", "by its teams, whatever it was called"
     reading.do(golds.apply, reading.acts("otto"), reading.season.campaign_id, row.id)
-    assert scoring.see(reading.office, reading.sees("eva"), run).result["values"]["precision"]["value"] == 1
+    assert (
+        scoring.see(reading.office, reading.acts("eva"), reading.sees("eva"), run).result["values"]["precision"][
+            "value"
+        ]
+        == 1
+    )
     with pytest.raises(RefusedError, match="nothing was decided"):
         propose(reading)
 
@@ -225,7 +232,7 @@ def test_answers_of_people_are_pooled_with_those_of_machines_and_give_the_human_
     decide(reading, next(one for one in waiting if one.asked.id == "losers"), "right-inferred")
     row = propose(reading)
     reading.do(golds.apply, reading.acts("eva"), reading.season.campaign_id, row.id)
-    values = scoring.see(reading.office, reading.sees("eva"), machine).result["values"]
+    values = scoring.see(reading.office, reading.acts("eva"), reading.sees("eva"), machine).result["values"]
     assert values["human_f"]["value"] > 0
     assert values["pr"]["value"] == pytest.approx(values["f"]["value"] / values["human_f"]["value"], rel=1e-6)
     lines = [json.loads(line) for line in reading.office.sealed.read(row.digest).splitlines()]
@@ -289,7 +296,7 @@ def test_every_table_of_scores_is_written_once(reading):
     run = begin(reading)
     send(reading, run, losers())
     eva = reading.sees("eva")
-    first, again = (scoring.see(reading.office, eva, run) for _ in range(2))
+    first, again = (scoring.see(reading.office, reading.acts("eva"), eva, run) for _ in range(2))
     assert first == again
     with reading.office.reading() as session:
         assert len(session.scalars(select(ReadingScore)).all()) == 1
