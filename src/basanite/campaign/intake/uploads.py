@@ -324,7 +324,7 @@ def give_up(office: Office, hold: Hold, cause: str) -> None:
 def tell(office: Office, upload_id: str) -> None:
     """Note that the sender of an upload knows of the submission: the same file sent again is another one."""
     with office.writing() as session:
-        row = session.get_one(Upload, upload_id, with_for_update=True)
+        row = session.get_one(Upload, upload_id, with_for_update=True, populate_existing=True)
         if row.state == "complete":
             row.holder = row.seen = None
 
