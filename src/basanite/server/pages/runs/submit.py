@@ -182,7 +182,7 @@ def _nothing(caller: Caller, found: tuple[Slot, ...], held: bool) -> str:
         resets = min((one.resets for one in found if one.resets), default=None)
         used = say("Your team has used all its attempts.")
         if held:
-            return used + " " + say("One that is open below can be finished or canceled.")
+            return used + " " + say("An open upload can be finished or canceled.")
         again = (
             say("The next ones come {when}.", when=distance(resets - caller.now))
             if resets
