@@ -234,7 +234,7 @@ def test_the_derivation_of_an_answer_opens_as_a_page_of_its_own(opened, site):
 @pytest.mark.req("R-21", "R-17", "S-21", "X-27")
 def test_the_gold_grows_and_scores_change_from_the_first_key_to_the_last_click(opened, site):
     _, made, run = site
-    before = scoring.see(made.office, made.sees("eva"), run).result["values"]["f"]["value"]
+    before = scoring.see(made.office, made.acts("eva"), made.sees("eva"), run).result["values"]["f"]["value"]
     tab = opened("judy", f"/adjudicate/{made.package}")
     while tab.locator("#asked").count():
         right = "lost" in tab.locator("#asked").inner_text() and "Miami" in tab.locator("dl").inner_text()
@@ -261,7 +261,7 @@ def test_the_gold_grows_and_scores_change_from_the_first_key_to_the_last_click(o
     assert float(row[2]) < float(row[1]), "without its own contributions"
     desk.get_by_role("button", name="Apply it").click()
     desk.wait_for_selector("text=The new gold holds.")
-    assert scoring.see(made.office, made.sees("eva"), run).gold == "v3"
+    assert scoring.see(made.office, made.acts("eva"), made.sees("eva"), run).gold == "v3"
     desk.get_by_label("For", exact=True).select_option(label="reading · DEV · 1A")
     desk.get_by_label("Reason of this version of the reference").fill("adjudicated")
     desk.get_by_role("button", name="Make the version").click()
