@@ -18,13 +18,14 @@ def done(folder, *words):
     return ended
 
 
-def begin(folder):
-    """A new server with a person and a reference."""
+def begin(folder, *, reference=True):
+    """A new server with a person and, as a rule, a reference."""
     (folder / "backup.key").write_text("0f" * 32)
     here("admin", "campaign", "new", ROOT / "examples" / "campaign" / "small.toml", "--out", "small.toml", cwd=folder)
     done(folder, "admin", "campaign", "add", "small.toml")
     done(folder, "admin", "people", "add", "ada@example.org", "--name", "Ada Kim")
-    done(folder, "admin", "reference", "add", ROOT / "examples" / "clir" / "key", *PLACE)
+    if reference:
+        done(folder, "admin", "reference", "add", ROOT / "examples" / "clir" / "key", *PLACE)
 
 
 def finding(folder, name):
@@ -126,6 +127,19 @@ def test_a_backup_comes_back_with_the_vault_in_its_place_and_without_it_only_if_
     lost = done(tmp_path, "restore", "all.backup", *KEY, "--without-vault", "--data", "elsewhere", "--json")
     assert lost.data["without_vault"] is True
     done(tmp_path, "admin", "events", "--data", "elsewhere")
+
+
+@pytest.mark.req("X-36")
+def test_the_vault_of_another_server_opens_no_backup(tmp_path):
+    for name in ("ours", "theirs"):
+        (tmp_path / name).mkdir()
+        begin(tmp_path / name, reference=False)
+        done(tmp_path / name, "backup", "b.backup", *KEY, "--vault-to", "b.vault", "--vault-key", "backup.key")
+    vault = ("--vault-from", "../theirs/b.vault", "--vault-key", "backup.key")
+    ended = here("restore", "b.backup", *KEY, *vault, "--data", "again", cwd=tmp_path / "ours")
+    assert ended.code != 0
+    assert "another server" in ended.stderr
+    assert not list((tmp_path / "ours").glob("again*")), "nothing is left behind"
 
 
 @pytest.mark.req("X-36")

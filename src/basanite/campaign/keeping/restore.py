@@ -70,12 +70,24 @@ def restore(
             saved = _Incoming(reader, connection, stores, known).all()
             if known is None:
                 _accept_loss(connection, settings, Vault(fresh / "vault"), accepted=without_vault)
+            else:
+                _refuse_foreign(connection, known)
             _send(fresh, settings.storage)
             if settings.database:  # rows are kept only if the files have their place
                 _move(fresh, settings)
         if not settings.database:
             _move(fresh, settings)
     return Restored(saved, known is None)
+
+
+def _refuse_foreign(connection: Connection, vault: Vault) -> None:
+    with Session(connection) as session:
+        foreign = keys_are_missing(session, vault)
+    if foreign:
+        raise BackupError(
+            "The vault that was given or is in its place holds no key of the people in this backup: it is another "
+            "server's. Give the copy that was made with this backup (--vault-from FILE)."
+        )
 
 
 def _accept_loss(connection: Connection, settings: Settings, vault: Vault, *, accepted: bool) -> None:
