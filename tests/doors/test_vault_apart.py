@@ -101,6 +101,20 @@ def test_a_vault_that_is_set_is_where_an_older_one_moves_to_and_it_must_lie_outs
 
 
 @pytest.mark.req("X-36")
+def test_the_doctor_names_a_way_out_for_a_vault_that_is_set_inside_or_around_the_data(tmp_path, monkeypatch):
+    (tmp_path / "all").mkdir(mode=0o700)
+    for vault, data in (("season/keys", "season"), ("all", "all/season")):
+        monkeypatch.setenv("BASANITE_VAULT", str(tmp_path / vault))
+        done(tmp_path, "admin", "people", "add", "ada@example.org", "--name", "Ada Kim", "--data", data)
+        found = here("doctor", "--data", data, "--json", cwd=tmp_path).data["findings"]
+        (one,) = [one for one in found if one["name"] == "vault"]
+        assert (one["state"], "and name that one: vault =" in one["cure"]) == ("bad", True), one
+    monkeypatch.setenv("BASANITE_VAULT", str((tmp_path / "season" / "keys").rename(tmp_path / "moved")))
+    assert finding(tmp_path, "vault")["state"] == "good", "what the doctor says helps"
+    assert "Ada Kim" in done(tmp_path, "admin", "people", "export", "ada@example.org", "--json").stdout
+
+
+@pytest.mark.req("X-36")
 def test_without_its_vault_no_command_begins_a_new_one(tmp_path):
     begin(tmp_path)
     (tmp_path / "season-vault").rename(tmp_path / "away")

@@ -157,14 +157,20 @@ def vault(office: Office) -> Finding:
             return Finding("vault", "bad", f"the keys of the people in the database are not in {folder}", cure)
     if office.vault.is_empty():
         return Finding("vault", "note", "no keys yet", "they are made when they are first needed")
+    keys, data = folder.resolve(), office.settings.data.resolve()
+    if data.is_relative_to(keys) and data != keys:
+        cure = 'stop server and workers, move the keys to a folder of their own, and name that one: vault = "..."'
+        return Finding("vault", "bad", f"{folder} holds the data folder, too: one copy holds data and keys", cure)
     open_ones = [path for path in _inside(folder) if stat.S_IMODE(path.stat().st_mode) & 0o077]
     if open_ones:
         cure = f"chmod -R go= {folder}"
         return Finding("vault", "bad", f"others can read {len(open_ones)} entries, first {open_ones[0].name}", cure)
     if office.settings.demo:
         return Finding("vault", "good", "that of a demo, in its own folder; only this user can read it")
-    if folder.resolve().is_relative_to(office.settings.data.resolve()):
+    if keys.is_relative_to(data):
         cure = f"stop server and workers, then: basanite admin vault move --data {office.settings.data}"
+        if office.settings.vault is not None:
+            cure = f'stop server and workers, move {folder} to another place, and name that one: vault = "..."'
         return Finding("vault", "bad", "it lies in the data folder: a copy of the data holds the keys", cure)
     return Finding("vault", "good", f"outside the data folder, in {folder}; only this user can read it")
 

@@ -47,7 +47,8 @@ def move(data: Path | None, as_json: bool) -> None:
     settings = read_settings(data)
     inside, outside = settings.vault_inside, settings.vault_outside
     if outside.resolve().is_relative_to(settings.data.resolve()):
-        raise SettingError(f"`vault` is {outside}, in the data folder. Name a folder outside it, or leave it out.")
+        cure = "Name a folder outside it, or leave it out; keys that are there already move with their folder."
+        raise SettingError(f"`vault` is {outside}, in the data folder. {cure}")
     if not inside.is_dir():
         show({"folder": str(outside), "moved": 0}, [f"Nothing to move: {outside} is in use."], json=as_json)
         return
