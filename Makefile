@@ -8,12 +8,19 @@ HASHED := $(PIP) install --no-deps --require-hashes -r requirements/build.txt
 HASHES := $(wildcard requirements/*.txt)
 OURS := $(PIP) install --no-deps --no-build-isolation -e .
 BASE := $(VENV)/.installed-base
+BUILD := build/wheel/bin/python
+OF_DEMO := server reading measure parquet charts slides
 DEV := $(VENV)/.installed-dev
 TORCH ?= yes
-TORCHED := $(VENV)/.installed-torch
+TORCHED := $(VENV)/.installed-weights
+CLIENTS := $(VENV)/.installed-clients
+SCLITE := /usr/lib/sctk/bin/sclite
 BROWSERS := chromium chromium-browser google-chrome
-# Workers take whole files in the order of tests/conftest.py; commands that tests start find their modules compiled.
-PYTEST := env -u PYTHONDONTWRITEBYTECODE OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile \
+# One worker more than there are cores, since servers, browsers and children are waited for.
+WORKERS ?= $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2) + 1 )))
+# Workers take whole files, so that what a file of tests shares is made once and a story told in several tests stays in
+# order; folders with long files come first (tests/conftest.py). Commands that tests start find their modules compiled.
+PYTEST := env -u PYTHONDONTWRITEBYTECODE OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile \
 	--no-loadscope-reorder
 
 # What opens an office. Fault tests choose their database themselves; a demo always lies in its own folder, on SQLite.
@@ -26,28 +33,42 @@ OFFICES := tests/campaign tests/server tests/cli/test_admin.py tests/cli/test_do
 export BASANITE_BROWSER := $(if $(filter true 1,$(CI)),required,optional)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup check test test-all test-gpu demo docs screens bench conformance audit fuzz wheel requirements clean browser torch torch-left-out
+.PHONY: help setup check gates types compiled test quick-tests test-all test-gpu demo docs screens bench conformance audit fuzz wheel dist build-tools requirements clean browser clients torch torch-left-out
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: $(DEV) ## install everything that working on Basanite needs, into .venv
 
-check: $(DEV) ## the gates, in about a minute: format, lint, types, layers, repository, doors, registry
+check: gates types ## the gates, in about a minute: format, lint, types, layers, repository, doors, registry
+
+gates: $(DEV) ## the gates but types
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/mypy -p basanite -p tools
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/python -m tools.check_repository
 	$(BIN)/python -m tools.conformance --doors
 	$(BIN)/python -m pytest -q tests/test_registry.py
 
-test: check browser torch ## the gates and all tests but the slow ones; writes build/requirements.json
+types: $(DEV) ## mypy, strict
+	$(BIN)/mypy -p basanite -p tools
+
+test: ## the gates and all tests but the slow ones; writes build/requirements.json
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target gates types compiled
+	@$(MAKE) --no-print-directory --jobs 1 browser torch quick-tests
+
+# In a fresh clone each worker would compile all tests for itself; mypy leaves a core idle in which that is done once.
+compiled: $(DEV) gates
+	@mkdir -p build
+	@env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -q --collect-only >build/collected.txt || \
+	  { tail -n 40 build/collected.txt; exit 1; }
+
+quick-tests: $(DEV)
 	$(PYTEST) -m "not slow and not gpu"
 
-test-all: check browser torch ## all tests; those that open an office again on PostgreSQL and S3; what passed on what
+test-all: check browser torch clients ## all tests; those that open an office again on PostgreSQL and S3; what passed on what
 	@mkdir -p build; rm -f build/tests-*.xml; one=0; two=0; \
-	$(PYTEST) -m "not gpu" --junitxml=build/tests-sqlite.xml || one=$$?; \
+	DRAW_ANEW=yes FUZZ_TRIES=24 $(PYTEST) -m "not gpu" --junitxml=build/tests-sqlite.xml || one=$$?; \
 	BASANITE_TESTS_ON=postgres+s3 $(PYTEST) -m "not gpu" --junitxml=build/tests-postgres.xml $(OFFICES) || two=$$?; \
 	$(BIN)/python -m tools.passes "SQLite + local files=build/tests-sqlite.xml" \
 	  "PostgreSQL + S3=build/tests-postgres.xml"; three=$$?; exit $$((one + two + three > 0))
@@ -62,8 +83,7 @@ demo: $(BASE) ## start an example season on this machine (ARGS="--port 9000 --re
 docs: $(DEV) ## build the documentation as a site and check it: links, anchors, and every example run
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 	$(PYTEST) -q -m "not browser" tests/test_docs.py tests/website
-	@echo "The documentation is in build/site: open index.html there, or with its search"
-	@echo "    python3 -m http.server --bind 127.0.0.1 --directory build/site"
+	@echo "The documentation is in build/site: open index.html there"
 
 screens: $(DEV) browser ## take the pictures of the documentation again, from a demo in a browser
 	SCREENS=take $(BIN)/python -m pytest -q tests/demo/test_screens.py
@@ -80,14 +100,24 @@ audit: $(DEV) ## what we depend on at run time: pins, licences, versions known t
 fuzz: $(DEV) ## try every reader of strangers' bytes at length (TRIES=2000, FROM=0); zero crashes
 	FUZZ_TRIES=$(or $(TRIES),2000) FUZZ_FROM=$(or $(FROM),0) $(PYTEST) -q --dist load --timeout 1800 tests/fuzz
 
-wheel: ## build the wheel into dist, with the build tools that requirements/build.txt fixes
-	@$(PYTHON) -m venv build/wheel
-	@build/wheel/bin/python -m pip --disable-pip-version-check --quiet install --no-deps --require-hashes -r requirements/build.txt
+wheel: build-tools ## build the wheel into dist, with the build tools that requirements/build.txt fixes
 	@rm -f dist/basanite-*.whl
-	@build/wheel/bin/python -m pip --disable-pip-version-check --quiet wheel --no-deps --no-index --no-build-isolation --wheel-dir dist .
+	@$(BUILD) -m pip --disable-pip-version-check --quiet wheel --no-deps --no-index --no-build-isolation --wheel-dir dist .
 	@ls dist/basanite-*.whl
 
-requirements: $(DEV) ## write the hashes of all packages anew after a change of pins (needs uv and a network)
+dist: build-tools ## build source archive and wheel into dist, check them, and try the wheel where nothing else is
+	@rm -f dist/basanite-*
+	@$(BUILD) -m hatchling build --target sdist --directory dist >/dev/null
+	@$(BUILD) -m pip --disable-pip-version-check --quiet wheel --no-deps --no-index --no-build-isolation \
+	  --wheel-dir dist dist/basanite-*.tar.gz
+	@$(BUILD) -m tools.dist dist
+	@[ -n "$$BASANITE_REPOSITORY" ] || echo "Without project links: to publish, set BASANITE_REPOSITORY=https://…"
+
+build-tools:
+	@$(PYTHON) -m venv build/wheel
+	@$(BUILD) -m pip --disable-pip-version-check --quiet install --no-deps --require-hashes -r requirements/build.txt
+
+requirements: $(DEV) ## write the hashes of all packages again after a change of pins (needs uv and a network)
 	$(BIN)/python -m tools.hashed_requirements
 
 clean: ## remove build outputs and caches (.venv stays)
@@ -106,16 +136,18 @@ $(BIN)/python:
 	@echo "Making $(VENV) with $$($(PYTHON) --version)"
 	@$(PYTHON) -m venv $(VENV)
 
-# Everything by its hash, the build backend too, so that nothing outside requirements/ decides what we get.
+# Everything by its hash, the build backends too, so that nothing outside requirements/ decides what we get; some peers of
+# tests are published as source alone, and are built by what is installed before them.
 $(BASE): $(HASHES) pyproject.toml | $(BIN)/python
-	@echo "Installing Basanite into $(VENV): about 800 MB, a minute or so"
-	@$(HASHED) -r requirements/server.txt -r requirements/reading.txt
+	@echo "Installing Basanite with the extras of the demo into $(VENV): about 800 MB, a minute or so"
+	@$(HASHED) $(addprefix -r requirements/,$(addsuffix .txt,$(OF_DEMO)))
 	@$(OURS)
 	@touch $@
 
 $(DEV): $(HASHES) pyproject.toml | $(BIN)/python
 	@echo "Installing Basanite and the tools to work on it into $(VENV): about 1.5 GB, some minutes"
-	@$(HASHED) -r requirements/dev.txt
+	@$(HASHED)
+	@$(HASHED) --no-build-isolation -r requirements/dev.txt
 	@$(OURS)
 	@touch $(BASE) $@
 
@@ -127,19 +159,32 @@ torch-left-out:
 	@grep -lE 'importorskip\("torch"\)' -r tests | sed 's/^/    /'
 
 $(TORCHED): | $(DEV)
-	@echo "Installing PyTorch 2.13.0 for the tests of the torch backend: about 870 MB as a CPU build, several GB with"
+	@echo "Installing PyTorch 2.13.0 and what reads folders of weights, for tests: about 1 GB as a CPU build, several GB with"
 	@echo "CUDA libraries where your package index offers only that. Without it: make test TORCH=no"
-	@$(PIP) install -c constraints.txt torch
+	@$(PIP) install -c constraints.txt torch torchvision timm transformers safetensors onnxruntime
 	@touch $@
 
-# Debian's Chromium, where there is none and we may install it; otherwise it is said what will not be run.
+# Programs that hand us tables or take results; only slow tests need them.
+clients: $(CLIENTS)
+
+$(CLIENTS): requirements/clients.txt | $(DEV)
+	@echo "Installing MLflow, Weights & Biases, OpenTelemetry, Arrow and Hugging Face's datasets for tests: about 450 MB"
+	@$(HASHED) -r requirements/clients.txt
+	@touch $@
+
+# Debian's Chromium and sclite (SCTK), where they are missing and we may install them; otherwise it is said what will not
+# be run.
 browser:
-	@for name in $(BROWSERS); do command -v $$name >/dev/null && exit 0; done; \
+	@there=; for name in $(BROWSERS); do command -v $$name >/dev/null && there=$$name; done; \
+	[ -n "$$there" ] && [ -x $(SCLITE) ] && exit 0; \
+	packages="sctk"; [ -n "$$there" ] || packages="chromium sctk"; \
 	as_root=; [ "$$(id -u)" -eq 0 ] || as_root="sudo -n"; \
 	if command -v apt-get >/dev/null && $$as_root true 2>/dev/null; then \
-	  echo "Installing chromium for the tests that need a browser"; \
-	  $$as_root apt-get update -qq && $$as_root apt-get install -y -qq chromium >/dev/null && exit 0; \
+	  echo "Installing chromium and sctk for the tests that need a browser or sclite"; \
+	  $$as_root apt-get update -qq && $$as_root apt-get install -y -qq $$packages >/dev/null && exit 0; \
 	fi; \
+	[ -x $(SCLITE) ] || echo "There is no $(SCLITE): tests against it are skipped, and fail where CI is set."; \
+	[ -n "$$there" ] && exit 0; \
 	echo "There is no browser ($(BROWSERS)) and it cannot be installed from here."; \
 	if [ "$(BASANITE_BROWSER)" = required ]; then echo "The tests marked 'browser' will fail, since CI is set."; \
 	else echo "The tests marked 'browser' are skipped."; fi

@@ -71,12 +71,11 @@ def events_of(text, count):
 
 def page_of(text, events):
     """The page as our server sends it."""
-    from basanite.annotation.config import read_config
-    from basanite.server.pages.annotating.text import TextPage
-    from basanite.server.pages.annotating.wire import config_data
-    from basanite.server.pages.annotating.words import words
-    from basanite.server.pages.foundation.frame import Frame, render
-    from basanite.server.pages.foundation.times import Clocks
+    from basanite.server.pages.annotation_data import config_data, words
+    from basanite.server.pages.annotation_workbench import TextPage
+    from basanite.server.pages.frame import Frame, render
+    from basanite.server.pages.times import Clocks
+    from basanite.work.annotation.config import read_config
 
     config, _ = read_config(EXAMPLES / "annotation" / "nfl-scoring.yaml", EXAMPLES / "reading" / "nfl")
     given = {"task": "bench", "text": text, "config": config_data(config), "events": events, "review": []}
@@ -87,8 +86,8 @@ def page_of(text, events):
 
 def answered(route, html):
     """What the browser asks for: the page, its files, and an answer for every event."""
-    from basanite.server.guarding import HEADERS
-    from basanite.server.pages.foundation.environment import MEDIA, assets
+    from basanite.server.guard import HEADERS
+    from basanite.server.pages.templates import MEDIA, assets
 
     path = route.request.url.removeprefix(HOST).partition("?")[0]
     if path == "/bench":

@@ -32,9 +32,9 @@ def ready(images):
     """The file of one size, made now if it is not there."""
     path = ROOT / "build" / "data" / f"captions-{images}-{SEED}-{WORDS}.json"
     if not path.exists():
-        from basanite.synthetic.captions import described
+        from basanite.synthetic.captions import describe_images
 
-        made = described(images, seed=SEED, words=WORDS)
+        made = describe_images(images, seed=SEED, words=WORDS)
         path.parent.mkdir(parents=True, exist_ok=True)
         answers = [one.answer.rstrip(".") for one in made]
         references = [[text.rstrip(".") for text in one.references] for one in made]

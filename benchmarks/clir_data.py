@@ -43,7 +43,7 @@ def ready(queries, names):
 
 def make(queries, name):
     """Make one file of one size."""
-    from basanite.formats.archives.repair import write_archive
+    from basanite.formats.archives.output import write_archive
     from basanite.synthetic import clir
 
     folder = folder_of(queries)

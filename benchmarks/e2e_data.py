@@ -39,7 +39,7 @@ def ready(queries):
 
 def make(queries, name):
     """Make one file of one size."""
-    from basanite.formats.archives.repair import write_archive
+    from basanite.formats.archives.output import write_archive
     from basanite.synthetic import clir, summaries
 
     folder = folder_of(queries)
@@ -53,7 +53,7 @@ def make(queries, name):
         # Images hardly shrink: the lowest level takes half the time and leaves the same work for those who read.
         write_archive(summaries.summary_members(system), folder / name, level=1)
     else:
-        count = sum(len(summaries.returned(system, query)) for query in range(queries))
+        count = sum(len(summaries.returned_documents(system, query)) for query in range(queries))
         (folder / name).write_text(json.dumps({"queries": queries, "documents": DOCUMENTS, "summaries": count}))
 
 

@@ -84,8 +84,8 @@ def make(scale, folder):
     """Write everything of one size."""
     import numpy as np
 
-    from basanite.harness.building import Builder
     from basanite.harness.evaluation import ready as evaluation_of
+    from basanite.harness.pipeline import Builder
     from basanite.harness.results import split_arrays
     from basanite.synthetic.reviews import write_reviews
 
@@ -96,7 +96,7 @@ def make(scale, folder):
     evaluation = evaluation_of(folder / "plan.toml")
     for target, partition in evaluation.partitions["text"].items():
         np.savez(folder / f"{target}.npz", **split_arrays(partition))
-    planned = Builder(evaluation).planned()
+    planned = Builder(evaluation).planned_runs()
     seeds = {f"{entry.run.name}/{entry.target}": entry.predictions.parameters["seeds"][0] for entry in planned}
     (folder / "seeds.json").write_text(json.dumps(seeds))
 

@@ -40,9 +40,10 @@ def cpu_of(process):
 
 def judged(folder, *, judges, items, per_item, url, seconds):
     """Let so many judges work at once; gives what they saw, what is stored, and the seconds."""
+    from tests.offices.judges import count_stored, crew, judge_all
+    from tests.offices.machines import Machines, free_port, serve, wait_until
+
     from basanite.testing import season, small_office
-    from basanite.testing.faults import Machines, free_port, serve, wait_until
-    from basanite.testing.judges import crew, judge_all, stored
 
     office = small_office(folder, url=url)
     machines = Machines(office, folder)
@@ -59,7 +60,7 @@ def judged(folder, *, judges, items, per_item, url, seconds):
         seen = judge_all(f"http://127.0.0.1:{port}", made, seconds=seconds)
         took = {"planned": planned, "judged": time.perf_counter() - began}
         took["server"] = cpu_of(machines.processes["server"].pid) - spent
-        return made, seen, stored(office, made), took
+        return made, seen, count_stored(office, made), took
     finally:
         machines.stop_all()
         office.close()
@@ -81,7 +82,7 @@ def main():
     """Run it, compare what was said with what is stored, and note it."""
     from contextlib import nullcontext
 
-    from basanite.testing.postgres import postgres
+    from tests.offices.postgres import postgres
 
     given = arguments()
     size = {"judges": given.judges, "items": given.items, "per_item": given.per_item}

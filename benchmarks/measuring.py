@@ -10,12 +10,14 @@ import json
 import os
 import platform
 import subprocess
+import sys
 import tempfile
 import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 RESULTS = Path(__file__).parent / "results"
+sys.path.insert(0, str(RESULTS.parent.parent))  # benchmarks of servers use the processes and databases of tests/offices
 
 
 @dataclass(frozen=True)

@@ -43,7 +43,7 @@ US = """
 import json, sys, time
 from pathlib import Path
 import numpy as np
-from basanite.metrics.retrieval.dense_ranking import values
+from basanite.metrics.retrieval.ranking import values
 folder = Path(sys.argv[1])
 scores, grades = np.load(folder / "scores.npy"), np.load(folder / "grades.npy")
 start = time.process_time()

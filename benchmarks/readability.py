@@ -54,8 +54,7 @@ print(json.dumps({"cpu": cpu, "mean": null.mean(axis=1).tolist(), "spread": null
 """
 
 US = """
-import scipy.sparse
-from basanite.metrics.judgement.null import null_values
+from basanite.metrics.judgement.readability import null_values
 start = time.process_time()
 null = null_values(experts, novices, draws=draws, seed=1)
 cpu = time.process_time() - start

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import random
 
-from basanite.reading.terms import XSD, Iri, Literal, Statement, boolean, integer
-from basanite.reading.vocabulary import TYPE
+from basanite.reading.terms import TYPE, XSD, Iri, Literal, Statement, boolean, integer
 
 NFL = "https://nfl.example/scoring#"
 RULES = (

@@ -62,8 +62,8 @@ def matrix(features):
 
 def linear(rows, repeat):
     """The closed forms against one product, and their growth with the rows."""
-    from basanite.metrics.representation.cosine import ferm
-    from basanite.metrics.representation.passes import linear_pass
+    from basanite.representation.measures.ferm import ferm
+    from basanite.representation.measures.sums import linear_pass
 
     features, labels = data(rows, DIMENSIONS, CLASSES)
     costs = {
@@ -96,7 +96,7 @@ def pairwise(rows, repeat):
 
 def three(features, labels):
     """Our three measures of pairs."""
-    from basanite.metrics.representation.everything import measure
+    from basanite.representation.measures.all_measures import measure
 
     return measure(features, labels, names=["silhouette", "dunn", "point_biserial"]).values
 

@@ -44,8 +44,8 @@ def agreement():
     """The largest relative difference from float64 on the CPU, fused and in float64, on data that a CPU can do."""
     import numpy as np
 
-    from basanite.backends.torch import TorchBackend
-    from basanite.metrics.representation.everything import Options, measure
+    from basanite.representation.backends.torch import TorchBackend
+    from basanite.representation.measures.all_measures import Options, measure
 
     rng = np.random.default_rng(0)
     labels = rng.integers(0, 30, 6000)
@@ -73,9 +73,9 @@ def placed(rows):
     import numpy as np
     import torch
 
-    from basanite.backends.card import OnDevice
-    from basanite.backends.torch import TorchBackend
-    from basanite.metrics.representation.classes import Classes
+    from basanite.representation.backends.card import OnDevice
+    from basanite.representation.backends.torch import TorchBackend
+    from basanite.representation.measures.results import Classes
 
     torch.manual_seed(0)
     codes = np.sort(np.random.default_rng(0).integers(0, CLASSES, rows))
@@ -109,7 +109,7 @@ def linear(backend, data, repeat):
     """One read of the array, each pass in several launch shapes, and all linear measures together."""
     import torch
 
-    from basanite.backends import fused
+    from basanite.representation.backends import fused
 
     costs = {"one read": clocked("one read (sum)", lambda: data.rows.sum(), 5 * repeat)}
     shift = data.rows[::5000].double().mean(dim=0)
@@ -136,7 +136,7 @@ def sweeps(data):
     """Both sweeps whole, or on a part that takes bearable time, scaled by the number of pairs."""
     import torch
 
-    from basanite.backends import fused, plain
+    from basanite.representation.backends import fused, plain
 
     centre = data.rows[::5000].double().mean(dim=0)
     small = part(data, 200_000)
@@ -191,7 +191,7 @@ def part(data, rows):
     """The first rows, with their classes."""
     import numpy as np
 
-    from basanite.backends.card import OnDevice
+    from basanite.representation.backends.card import OnDevice
 
     rows = min(rows, len(data.rows))
-    return OnDevice(data.rows[:rows], data.classes.taken(np.arange(rows)))
+    return OnDevice(data.rows[:rows], data.classes.subset(np.arange(rows)))

@@ -39,7 +39,7 @@ GROWTH, FASTER, OFF = (2.0, "at most"), (1.5, "at least"), (1.5, "at most")
 
 def measured(engine, given):
     """Everything about one engine."""
-    from basanite.testing.postgres import DURABLE, postgres
+    from tests.offices.postgres import DURABLE, postgres
 
     with postgres(DURABLE) if engine == "postgresql" else nullcontext() as server:
         commit = commit_of(server)

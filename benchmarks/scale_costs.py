@@ -29,16 +29,16 @@ class Stage:
     """A season with a board of many teams, one submission of each kind scored for real, and processes on it."""
 
     def __init__(self, home, pack, *, commit, url=None, server=None):
+        from tests.offices.machines import Machines
+        from tests.offices.submitting import crowd, plan_load
+
         from basanite.testing import small_office
-        from basanite.testing.crowd import crowd
-        from basanite.testing.faults import Machines
-        from basanite.testing.submitting import planned
 
         self.home, self.pack, self.commit, self.database = home, pack, commit, server
         self.office = small_office(home, url=url, limits=QUICK_LIMITS)
         self.teams = crowd(self.office, pack.key, teams=TEAMS)
         self.machines = Machines(self.office, home)
-        self.tokens = planned(self.office, "", self.teams, (), count=0, pause=0).tokens
+        self.tokens = plan_load(self.office, "", self.teams, (), count=0, pause=0).tokens
         self.stored = 0
 
     def prepare(self):
@@ -80,7 +80,7 @@ class Stage:
     @contextmanager
     def served(self):
         """A server beside the block; gives its address."""
-        from basanite.testing.faults import free_port, serve
+        from tests.offices.machines import free_port, serve
 
         port = free_port()
         self.account = self.home / "server.held"
@@ -102,13 +102,13 @@ KINDS = ("primary", "contrastive")
 
 def submitted(office, member, path, kind):
     """Submit a file as a primary or another run; gives its id."""
-    from basanite.campaign.intake.accepting import accept
-    from basanite.campaign.model.declared import Declared
+    from basanite.campaign.intake.acceptance import Arrival, accept
+    from basanite.campaign.model.plan import Declared
 
     stored = office.files.take(path)
     declared = Declared("CLIR", "run", type=kind, language="1A", queryset="QUERY1", dataset=("DEV",))
     with office.writing() as session:
-        return accept(session, office, member.actor, member.team, declared, stored).id
+        return accept(session, office, member.actor, Arrival(member.team, declared, stored)).id
 
 
 def settled(office, ids):
@@ -133,7 +133,7 @@ def count_of(office, table):
 
 def wait(stage, check, complaint, seconds=120):
     """Wait for something, or stop with what the processes said."""
-    from basanite.testing.faults import wait_until
+    from tests.offices.machines import wait_until
 
     if not wait_until(check, seconds, 0.1):
         raise SystemExit(f"{complaint}\n{stage.machines.logs()}")

@@ -101,7 +101,7 @@ def cpu_of(process):
 
 def cpu_of_database(server):
     """CPU seconds of a PostgreSQL and of those who serve its connections."""
-    from basanite.testing.faults import descendants
+    from tests.offices.machines import descendants
 
     if server is None:
         return 0.0

@@ -58,7 +58,7 @@ def tables(line):
 
 
 def page_with(text, line):
-    """A page with its tables made anew."""
+    """A page with its tables made again."""
     for name, table in tables(line).items():
         pattern = re.compile(rf"(<!-- {name}: .*? -->\n).*?(\n<!-- end of {name} -->)", re.DOTALL)
         text, count = pattern.subn(lambda found, table=table: f"{found[1]}\n{table}\n{found[2]}", text)
@@ -128,17 +128,19 @@ def comparing_table(found):
 
 
 def check_table(engines):
-    """What the model foretold of a run, and what was seen."""
+    """What the model predicts of a run, and what was measured."""
     rows = [
         (NAMES[name], what, number(said), number(seen), f"{said / seen:.2f}")
         for name, one in engines.items()
         for what, (said, seen) in checked(one, name).items()
     ]
-    return markdown(("engine", "with users beside two workers", "foretold", "seen", "foretold / seen"), rows, words=2)
+    return markdown(
+        ("engine", "with users beside two workers", "predicted", "measured", "predicted / measured"), rows, words=2
+    )
 
 
 def checked(one, engine=""):
-    """What was foretold and what was seen, by name."""
+    """Predicted and measured figures by name."""
     said, seen = foretold(engine, one), one["check"]["seen"]
     return {
         "calls a second": (said.calls_a_second, seen["per_second"]),
@@ -154,10 +156,10 @@ def events_table():
         "users": [f"{event.users:,}" for event in EVENTS],
         "submissions": [f"{event.submissions:,}" for event in EVENTS],
         "share of them in the last hour": [f"{event.last_hour:.0%}" for event in EVENTS],
-        "share of users who look in it": [f"{event.looking:.0%}" for event in EVENTS],
-        "how often each of them looks": [f"{event.calls_an_hour:g}" for event in EVENTS],
+        "share of users who view pages in it": [f"{event.looking:.0%}" for event in EVENTS],
+        "page views of each of them": [f"{event.calls_an_hour:g}" for event in EVENTS],
         "submissions a second": [number(event.submissions_a_second) for event in EVENTS],
-        "looks a second": [number(event.calls_a_second) for event in EVENTS],
+        "page views a second": [number(event.calls_a_second) for event in EVENTS],
     }
     return markdown(("assumed", *(event.name for event in EVENTS)), [(name, *row) for name, row in rows.items()])
 
@@ -181,8 +183,10 @@ def use_table(line):
         used = [percent(there[part].utilisation) if part in there else "" for _, _, there in found]
         rows.append((f"{words}, used", *used))
     full = [first_full(tuple(there.values())) for _, _, there in found]
-    rows.append(("full first", *(PARTS[load.part] for load in full)))
-    rows.append(("times as large until then", *(number(headroom(tuple(there.values()))) for _, _, there in found)))
+    rows.append(("saturates first", *(PARTS[load.part] for load in full)))
+    rows.append(
+        ("event could be larger by a factor of", *(number(headroom(tuple(there.values()))) for _, _, there in found))
+    )
     waits = [duration(wait_for_last(event, start, fit)) for event, start, fit in cases(line)]
     rows.append(("last submission scored after", *waits))
     return markdown(("in the last hour", *(event.name for event, _, _ in found)), rows)
@@ -197,9 +201,9 @@ def add_table(line):
         "cores of PostgreSQL": ["" if need.engine == "sqlite" else f"{need.database:,}" for _, need, _ in found],
         "disk, GB": [f"{need.disk / 1e9:,.0f}" for _, need, _ in found],
         "disk, MB a second": [f"{need.line / 1e6:,.0f}" for _, need, _ in found],
-        "writer used, which nothing is added to": [percent(_writer(*each)) for each in found],
-        "one look, mean of all kinds, CPU ms": [milli(looks(event, fit).web) for event, _, fit in found],
-        "one look at the board, CPU ms": [milli(_board(event, fit)) for event, _, fit in found],
+        "database writer, used (cannot be scaled)": [percent(_writer(*each)) for each in found],
+        "one page view, mean of all kinds, CPU ms": [milli(looks(event, fit).web) for event, _, fit in found],
+        "one view of the board, CPU ms": [milli(_board(event, fit)) for event, _, fit in found],
         "last submission scored after": [duration(wait_for_last(*each)) for each in found],
     }
     head = (f"to be used {COMFORTABLE:.0%} at the most", *(event.name for event, _, _ in found))
@@ -256,9 +260,9 @@ def percent(share):
     """A share.
 
     >>> percent(0.0123), percent(1.5)
-    ('1.2 %', '150 %')
+    ('1.2%', '150%')
     """
-    return f"{100 * share:.2g} %" if share < 0.1 else f"{100 * share:,.0f} %"
+    return f"{100 * share:.2g}%" if share < 0.1 else f"{100 * share:,.0f}%"
 
 
 def duration(seconds):

@@ -46,7 +46,7 @@ class Work:
 
     def measured(self, processes, ended):
         """Let workers work until `ended` gives rate and count; then what each submission took of whom."""
-        from basanite.testing.faults import work
+        from tests.offices.machines import work
 
         before = cpu_of_database(self.server)
         accounts = {f"worker{number}": self.home / f"worker{number}.held" for number in range(processes)}
@@ -73,7 +73,7 @@ class Work:
 
 def idle_worker(stage, seconds=4.0):
     """The share of the writers' time that one worker takes which has nothing to do but look for jobs."""
-    from basanite.testing.faults import work
+    from tests.offices.machines import work
 
     path = stage.home / "idle.held"
     stage.machines.start("idle", telling, str(path), work, stage.office.settings)

@@ -1,7 +1,7 @@
 """Stored submissions by the thousand: all rows that one real, scored submission left, copied under new names.
 
 Of every table the rows are taken that speak of it: the submission and its attempt, result, receipts, mails and job.
-The log is chained anew, so that it holds. The files behind them are shared by all copies.
+The log is chained again, so that it holds. The files behind them are shared by all copies.
 """
 
 from __future__ import annotations
@@ -192,10 +192,9 @@ def _chain(session, template, names, at):
         for event, places in template.events:
             sequence += 1
             said = _renamed(event, template.names, new, places)
-            content = events._content(
-                sequence, said["campaign_id"], at, said["actor"], said["kind"], new[0], said["data"]
-            )
-            digest = events._digest(previous, content)
-            rows.append(content | {"at": at, "previous": previous, "digest": digest})
+            values = {"sequence": sequence, "at": at, "campaign_id": said["campaign_id"], "actor": said["actor"]}
+            values |= {"kind": said["kind"], "subject": new[0], "data": said["data"]}
+            digest = events._digest(previous, events._content(Event(**values)))
+            rows.append(values | {"previous": previous, "digest": digest})
             previous = digest
     session.execute(insert(Event), rows)

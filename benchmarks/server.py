@@ -62,9 +62,10 @@ class Place:
     """An office with submissions in it, and processes on it."""
 
     def __init__(self, folder, name, *, url=None, workers=CORES):
+        from tests.offices.machines import Machines
+        from tests.offices.submitting import crowd
+
         from basanite.testing import small_office
-        from basanite.testing.crowd import crowd
-        from basanite.testing.faults import Machines
 
         self.data, self.home = folder, Path(name)
         self.office = small_office(self.home, url=url, workers=workers, limits=LIMITS)
@@ -73,14 +74,14 @@ class Place:
 
     def submit(self, count):
         """So many submissions, the teams in turn."""
-        from basanite.testing.crowd import submit
+        from tests.offices.submitting import submit
 
         for number in range(count):
             submit(self.office, self.teams.members[number % TEAMS], self.data / "Alpha.tgz")
 
     def rate(self):
         """Submissions a second from the first that was begun to the last that ended; all must be scored."""
-        from basanite.testing.faults import all_ended, states, wait_until
+        from tests.offices.machines import all_ended, states, wait_until
 
         if not wait_until(lambda: all_ended(self.office), 3600) or set(states(self.office)) != {"scored"}:
             raise SystemExit(f"not all were scored: {states(self.office)}\n{self.machines.logs()}")
@@ -94,8 +95,9 @@ class Place:
 
 def rate_of(office, ids=None):
     """Submissions a second, of all or of some, from the first that was begun to the last whose job has ended."""
+    from tests.offices.machines import wait_until
+
     from basanite.campaign.jobs.queue import QUEUE, client
-    from basanite.testing.faults import wait_until
 
     wanted, jobs = None if ids is None else [f"process_submission:{one}" for one in ids], []
 
@@ -126,12 +128,12 @@ def queue_rate(folder, count, users=None):
 
 def users_of(place, folder, *, users, seconds):
     """A server and a process that plays its users."""
-    from basanite.testing.faults import free_port, serve, wait_until
-    from basanite.testing.submitting import planned
+    from tests.offices.machines import free_port, serve, wait_until
+    from tests.offices.submitting import plan_load
 
     port = free_port()
     address = f"http://127.0.0.1:{port}"
-    plan = planned(place.office, address, place.teams, (), count=0, pause=0)
+    plan = plan_load(place.office, address, place.teams, (), count=0, pause=0)
     place.machines.start("server", serve, place.office.settings, port)
     if not wait_until(lambda: answers(address), 60):
         raise SystemExit(place.machines.logs())

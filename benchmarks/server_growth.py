@@ -16,8 +16,9 @@ TEAMS = 10
 def costs_of_growth(most):
     """For each size up to the largest: seconds of one listing by a member, of one submission, and of one look for
     receipts that are due."""
+    from tests.offices.submitting import crowd, submit
+
     from basanite.testing import small_office, small_pack
-    from basanite.testing.crowd import crowd, submit
 
     found = []
     with tempfile.TemporaryDirectory(prefix="basanite-growth-") as name:
@@ -101,20 +102,21 @@ def _result(row, reference, digest):
 
 def measured(office, teams, pack):
     """The median seconds of a page of 50, of a submission, and of a worker's look for receipts that are due."""
-    from basanite.campaign.organising import due
+    from tests.offices.submitting import submit
+
+    from basanite.campaign.actions import upkeep
     from basanite.campaign.people.roles import viewer
-    from basanite.campaign.results import seeing
-    from basanite.testing.crowd import submit
+    from basanite.campaign.results import visibility
 
     member, turns = teams.members[0], cycle(teams.members)
 
     def listing():
         with office.reading() as session:
             who = viewer(session, teams.campaign_id, member.person)
-            seeing.submissions(session, office, who, teams.campaign_id, limit=50)
+            visibility.submissions(session, office, who, teams.campaign_id, visibility.SubmissionFilter(limit=50))
 
     submitting = timed(lambda: submit(office, next(turns), pack.silent))
-    return {"listing": timed(listing), "submitting": submitting, "receipts": timed(lambda: due.sign(office))}
+    return {"listing": timed(listing), "submitting": submitting, "receipts": timed(lambda: upkeep.sign(office))}
 
 
 def timed(call):

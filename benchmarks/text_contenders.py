@@ -1,4 +1,4 @@
-"""Whoever takes part in the benchmarks of texts: `python text_contenders.py NAME SIZE` prints seconds and value.
+"""Anyone who takes part in the benchmarks of texts: `python text_contenders.py NAME SIZE` prints seconds and value.
 
 Every contender makes the same sentences from the same seed; making them, loading packages and splitting texts into
 words where a peer gets words, too, is not timed. Peers are called as their own documentation does.
@@ -115,6 +115,24 @@ def bleu_us(size):
     return timed(lambda: BLEU.of(bleu_statistics(block)))
 
 
+def ter_sacrebleu(size):
+    """The score of the corpus."""
+    from sacrebleu.metrics import TER
+
+    references, answers = map(written, sentences(size, 0.3))
+    return timed(lambda: TER().corpus_score(answers, [references]).score / 100)
+
+
+def ter_us(size):
+    """Rows for every segment, and the score."""
+    from basanite.metrics.text.translation import TER, Segments, peer_ter, ter_statistics
+
+    peer_ter()
+    references, answers = map(written, sentences(size, 0.3))
+    block = Segments([str(at) for at in range(size)], answers, [[text] for text in references])
+    return timed(lambda: TER.of(ter_statistics(block)))
+
+
 def paired_sacrebleu(size, kind="ar"):
     """The difference of two systems, tested as its documentation shows it."""
     from sacrebleu.metrics import BLEU
@@ -169,7 +187,7 @@ def _paired(size, *, weights, draws):
 CONTENDERS = {
     name: function
     for name, function in list(globals().items())
-    if name.startswith(("wer_", "bleu_", "paired_", "bootstrap_"))
+    if name.startswith(("wer_", "bleu_", "ter_", "paired_", "bootstrap_"))
 }
 
 if __name__ == "__main__":

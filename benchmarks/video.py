@@ -19,10 +19,8 @@ from threadpoolctl import threadpool_limits
 
 from basanite.harness.modules.video import VisualWords
 from basanite.harness.video.clips import read_clip
-from basanite.harness.video.drawing import Look, drawn_clip
-from basanite.harness.video.hog3d import FLAT, PRESETS, Axis, hog3d
-from basanite.harness.video.orientations import CUT, icosahedron
-from basanite.harness.video.writing import encode
+from basanite.harness.video.data import Look, drawn_clip, encode
+from basanite.harness.video.hog3d import CUT, FLAT, PRESETS, Axis, hog3d, icosahedron
 from measuring import record, show
 
 FRAMES, WIDTH, HEIGHT = 60, 300, 160

@@ -11,8 +11,8 @@ import time
 import numpy as np
 import scipy.sparse
 
-from basanite.harness.deep.autoencoder import Layer, LayerTraining, Training
-from basanite.harness.deep.devices import block_of, load_torch
+from basanite.harness.modules.autoencoder import Layer, LayerTraining, Training
+from basanite.harness.modules.torch_blocks import block_of, load_torch
 from measuring import record, show
 
 WORDS = 44

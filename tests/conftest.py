@@ -1,8 +1,9 @@
 """What every test may count on: requirement marks are recorded, and browser tests find their browser or say why not.
 
-With `BASANITE_TESTS_ON=postgres+s3` every office of a test lies there (`basanite.testing.engines`).
+With `BASANITE_TESTS_ON=postgres+s3` every office of a test lies there (`tests.offices.engines`).
 """
 
+import asyncio
 import gc
 import os
 import shutil
@@ -10,53 +11,51 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 MOVED = bool(os.environ.get("BASANITE_TESTS_ON"))
-if MOVED:  # nobody else waits for the server's packages
-    from basanite.testing import engines
-
 ROOT = Path(__file__).resolve().parent.parent
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
-LONG = (
-    "tests/threats/test_taken_out.py",
-    "tests/test_docs.py",
-    "tests/cli/test_help.py",
-    "tests/server/test_base_period.py",
-    "tests/cli/test_golden_commands.py",
-    "tests/demo/test_building.py",
-    "tests/demo/test_looking.py",
-    "tests/demo/test_tutorial.py",
-    "tests/campaign/faults/test_kills.py",
-    "tests/campaign/faults/test_machines.py",
-    "tests/campaign/faults/test_database.py",
-    "tests/campaign/faults/test_network.py",
-    "tests/campaign/faults/test_clocks.py",
-    "tests/campaign/faults/test_poison.py",
-    "tests/campaign/faults/test_migrations.py",
-    "tests/campaign/faults/test_deliveries.py",
-    "tests/campaign/faults/test_scheduler.py",
-    "tests/campaign/jobs/test_sizes.py",
-    "tests/campaign/jobs/test_worker.py",
-    "tests/campaign/jobs/test_stages.py",
-    "tests/campaign/intake/test_racing.py",
-    "tests/cli/test_admin.py",
-    "tests/doors/test_calendar_rules.py",
-    "tests/doors/test_season_rules.py",
-    "tests/doors/test_sizes_and_places.py",
-    "tests/server/pages/test_states.py",
-    "tests/server/test_season_in_browser.py",
-    "tests/server/test_many_judges.py",
-    "tests/server/test_blind_week.py",
-    "tests/campaign/organising/test_releasing.py",
-    "tests/campaign/organising/test_rescoring.py",
-    "tests/campaign/results/test_boards.py",
-    "tests/campaign/results/test_leaks.py",
+LONG_FIRST = (
+    "tests/journeys/",
+    "tests/demo/",
+    "tests/doors/",
+    "tests/server/",
+    "tests/campaign/",
+    "tests/cli/",
+    "tests/test_",
+    "tests/reports/",
+    "tests/clusters/",
+    "tests/harness/",
 )
-"""The files that take longest. A worker is given whole files: a long one at the end would leave the others idle."""
+"""Where files take long. A worker is given whole files: a long one at the end would leave the others idle."""
 
 sys.path.insert(0, str(ROOT))
-pytest_plugins = ["tools.requirement_marks", "tools.fault_table", "tools.door_table", "tools.test_times"]
+# No test takes the power away, and anyone who reads sees what was written without it: waiting for a disk thousands of
+# times would only make the run long. Commands and servers in processes of their own do wait.
+os.fsync = lambda handle: None
+if MOVED:  # nobody else waits for the server's packages
+    from tests.offices import engines
+# The same cases in every run, and no bound on what one takes: a busy machine and a drawn case make no test fail.
+# `make test-all` draws again (DRAW_ANEW), and what it finds gets a test of its own.
+settings.register_profile(
+    "basanite",
+    deadline=None,
+    derandomize="DRAW_ANEW" not in os.environ,
+    max_examples=100 if "DRAW_ANEW" in os.environ else 50,
+    suppress_health_check=[HealthCheck.too_slow],
+    database=None,
+    print_blob=True,
+)
+settings.load_profile("basanite")
+pytest_plugins = [
+    "tools.few_cases",
+    "tools.requirement_marks",
+    "tools.fault_table",
+    "tools.door_table",
+    "tools.test_times",
+]
 
 
 @pytest.fixture(scope="session")
@@ -74,26 +73,44 @@ def chromium() -> str:
     return str(found)
 
 
-@pytest.fixture(scope="module")
-def chrome(chromium):
-    """One browser for all tests of a module; each takes a context of its own."""
+@pytest.fixture(scope="session")
+def browser(chromium):
+    """The one browser of this process, with the event loop that it is driven by."""
     from tests.browser import launched
 
     with launched(chromium) as opened:
-        yield opened
+        loop = asyncio.get_running_loop()
+        yield opened, loop
+        asyncio._set_running_loop(loop)
+
+
+@pytest.fixture(scope="module")
+def chrome(browser):
+    """The browser, for the tests of a module; each takes a context of its own.
+
+    Its loop counts as running while they do: tests elsewhere start loops, which is refused where one runs.
+    """
+    opened, loop = browser
+    asyncio._set_running_loop(loop)
+    yield opened
+    opened.close_contexts()
+    asyncio._set_running_loop(None)
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items):
-    """Long files first; all others, and the tests of each file, in the order they were found."""
-    place = {name: number for number, name in enumerate(LONG)}
-    items.sort(key=lambda item: place.get(item.nodeid.partition("::")[0], len(LONG)))
+    """Folders with long files first; the tests of a file stay in their order."""
+    items.sort(key=lambda item: next((n for n, start in enumerate(LONG_FIRST) if item.nodeid.startswith(start)), 99))
+
+
+def pytest_collection():
+    """A million objects of modules and items stay for ever: nobody looks through them, neither now nor later."""
+    gc.disable()
 
 
 def pytest_collection_finish():
-    """A million objects of modules and items stay for ever: nobody looks through them again at each full collection."""
-    gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 def pytest_report_header():

@@ -47,7 +47,7 @@ def test_no_import_goes_upwards_in_the_picture(imports):
 
 def test_the_picture_is_the_one_that_its_table_draws():
     assert architecture.PICTURE.read_text(encoding="utf-8") == architecture.drawn(), (
-        "Draw it anew: python -m tools.architecture"
+        "Draw it again: python -m tools.architecture"
     )
 
 

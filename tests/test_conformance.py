@@ -1,6 +1,5 @@
 """The count of what is proven can be trusted: nothing unproven passes for proven, nothing stale for fresh."""
 
-import doctest
 import json
 import os
 import subprocess
@@ -8,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tools import conformance, markdown_pages
+from tools import conformance
 from tools.conformance import Evidence, Record, Requirement, compact, lack, load_record, load_requirements
 from tools.doors import Entrances
 from tools.markdown_pages import anchors, broken_links, examples, slug, steps
@@ -141,6 +140,30 @@ def test_a_fresh_record_is_counted_and_a_changed_tree_is_called_stale(project, c
     assert conformance.main(["--strict"], project) == 1
 
 
+@pytest.mark.parametrize("workers", [pytest.param([], marks=pytest.mark.slow), ["-n", "2"]])
+def test_what_slow_tests_prove_counts_from_the_run_of_all_tests_and_is_named(project, capsys, workers):
+    slow = TESTS.format(bad="True").replace("class TestMore", "@pytest.mark.slow\nclass TestMore")
+    write(project / "tests/test_it.py", slow)
+    run_pytest(project, "-m", "not slow and not gpu", *workers)
+    assert conformance.main(["--verbose"], project) == 0
+    out = capsys.readouterr().out
+    assert "[no passing test; `make test-all` has one]" in out
+    assert "Counted from build/requirements.json (`make test`)." in out
+    run_pytest(project, "-m", "not gpu", *workers)
+    assert conformance.main(["--strict"], project) == 0
+    assert "(`make test-all`)." in capsys.readouterr().out
+    run_pytest(project, "-m", "not slow and not gpu", *workers)
+    assert conformance.main(["--strict"], project) == 0
+    assert (
+        "Proven by slow tests alone, from build/requirements-all.json (`make test-all`):\n  M30"
+        in capsys.readouterr().out
+    )
+    write(project / "tests/test_it.py", slow + "\n")
+    run_pytest(project, "-m", "not slow and not gpu", *workers)
+    assert conformance.main(["--strict"], project) == 1
+    assert "run `make test-all` again" in capsys.readouterr().out
+
+
 def test_without_a_record_gaps_are_listed_and_only_punished_when_asked(project, capsys):
     assert conformance.main([], project) == 0
     out = capsys.readouterr().out
@@ -221,7 +244,7 @@ def test_all_faults_of_the_file_are_named_at_once(tmp_path):
         load_requirements(tmp_path / "bad.toml")
     message = str(raised.value)
     for part in (
-        "[Q] is no id",
+        "[Q] is not an id",
         "needs a line",
         "needs 'anchor'",
         "proof 'hope'",
@@ -277,8 +300,3 @@ def test_console_steps_keep_continued_lines_together():
     first, second = steps("$ echo a \\\n    b\na b\n\nmore\n$ true\n")
     assert (first.command, first.expected) == ("echo a \\\n    b", "a b\n\nmore")
     assert (second.command, second.expected) == ("true", "")
-
-
-@pytest.mark.parametrize("module", [conformance, markdown_pages])
-def test_examples_in_docstrings_hold(module):
-    assert doctest.testmod(module).failed == 0

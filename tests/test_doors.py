@@ -70,7 +70,7 @@ DOORS = {
     "import subprocess\ndef test_it(): subprocess.run('basanite score clir', shell=True)": "command",
     "import subprocess\ndef test_it(): subprocess.run(['python', '-c', 'import basanite.kernel'])": "",
     "from basanite.cli import app\ndef test_it(): app([])": "command",
-    "from basanite.cli.colour import app\ndef test_it(): app([])": "",
+    "from basanite.cli.terminal import app\ndef test_it(): app([])": "",
     "import basanite\ndef test_it(): basanite.score('clir')": "function",
     "import basanite\ndef test_it(): assert basanite.__version__": "",
     "from basanite import score as whole\ndef test_it(): whole()": "function",

@@ -61,10 +61,15 @@ def checkout(tmp_path):
 
 def run_tests(root, repository):
     (root / TESTS / "test_second.py").write_text(SECOND)
-    command = [sys.executable, "-m", "pytest", "-p", "tools.fault_table", "-p", "no:cacheprovider", "-n", "2"]
-    environment = {**os.environ, "PYTHONPATH": str(repository)}
+    command = [sys.executable, "-m", "pytest", "-p", "tools.fault_table", "-p", "xdist.plugin"]
+    environment = {**os.environ, "PYTHONPATH": str(repository), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     ended = subprocess.run(
-        [*command, "--dist", "loadfile", "."], cwd=root, env=environment, capture_output=True, text=True, timeout=100
+        [*command, "-p", "no:cacheprovider", "-n", "2", "--dist", "loadfile", "."],
+        cwd=root,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=100,
     )
     (root / TESTS / "test_second.py").unlink()
     return ended.stdout

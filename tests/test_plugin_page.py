@@ -6,6 +6,7 @@ It is installed into a folder of its own, so that nobody else's registry learns 
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -16,7 +17,7 @@ from tools.markdown_pages import examples
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "how-to" / "write-a-plugin.md"
-INSTALL = "$ pip install .\n"
+INSTALL = "$ pip install "
 
 
 def blocks(language, beginning=""):
@@ -25,22 +26,34 @@ def blocks(language, beginning=""):
     return [one for one in found if one.language == language and one.text.startswith(beginning)]
 
 
-@pytest.fixture(scope="module")
-def installed(tmp_path_factory):
-    """The plug-in as the page writes it, in a folder that Python can be told of."""
-    source, place = tmp_path_factory.mktemp("species"), tmp_path_factory.mktemp("installed")
-    (source / "species.py").write_text(blocks("python", '"""Species')[0].text, encoding="utf-8")
-    (source / "pyproject.toml").write_text(blocks("toml", "[build-system]")[0].text, encoding="utf-8")
+def install(source, place):
+    """Install a package into a folder, without a network."""
     offline = ["--no-deps", "--no-build-isolation", "--no-index", "--disable-pip-version-check", "-q"]
     command = [sys.executable, "-m", "pip", "install", *offline, "--target", str(place), str(source)]
     ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=200)
     assert ended.returncode == 0, ended.stderr
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory):
+    """The two plug-ins as the page writes them and the one of the examples, in a folder that Python can be told of."""
+    place = tmp_path_factory.mktemp("installed")
+    shipped = tmp_path_factory.mktemp("shipped") / "plugin"  # a build writes into its source
+    shutil.copytree(ROOT / "examples" / "plugin", shipped)
+    install(shipped, place)
+    for name, project in zip(("species", "likeness"), blocks("toml", "[build-system]"), strict=True):
+        source = tmp_path_factory.mktemp(name)
+        (source / f"{name}.py").write_text(blocks("python", f'"""{name.title()}')[0].text, encoding="utf-8")
+        (source / "pyproject.toml").write_text(project.text, encoding="utf-8")
+        install(source, place)
     return place
 
 
-def test_the_task_of_the_page_works_as_the_page_says(installed, tmp_path, monkeypatch):
+@pytest.mark.req("T-28", "T-15")
+def test_the_task_and_the_metric_of_the_page_work_as_the_page_says(installed, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    run_python(blocks("python", "from pathlib import Path")[0].text, {}, place=PAGE.name)
+    for beginning in ("from pathlib import Path", "import hashlib"):
+        run_python(blocks("python", beginning)[0].text, {}, place=PAGE.name)
     commands = tmp_path / "commands"
     commands.mkdir()
     words = f'#!/bin/sh\nPYTHONPATH="{installed}" exec "{sys.executable}" -m basanite "$@"\n'
@@ -51,5 +64,8 @@ def test_the_task_of_the_page_works_as_the_page_says(installed, tmp_path, monkey
     assert typed[0].text.startswith(INSTALL)
     with Shell(tmp_path, tmp_path, commands) as shell:
         for block in typed:
-            run_console(block.text.replace(INSTALL, ""), shell, place=f"{PAGE.name}:{block.line}")
+            lines = block.text.splitlines(keepends=True)
+            run_console(
+                "".join(one for one in lines if not one.startswith(INSTALL)), shell, place=f"{PAGE.name}:{block.line}"
+            )
     assert (tmp_path / "both.html").is_file()

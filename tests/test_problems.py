@@ -5,7 +5,7 @@ from collections import Counter
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from basanite.problems import Findings, Problem, moved, shortened, visible
+from basanite.problems import Findings, Problem, place_problem, shortened, visible
 
 
 def problem(rule="M29", line=1, **more):
@@ -106,7 +106,7 @@ def test_a_place_reads_as_editors_want_it():
     assert problem(line=7).place() == "query1.tsv:7:3"
     assert problem(line=None).place() == "query1.tsv"
     assert problem(line=7, column=12).place() == "query1.tsv:7:12"
-    assert moved(problem(), "reference").where == "reference"
+    assert place_problem(problem(), "reference").where == "reference"
 
 
 @given(st.text())

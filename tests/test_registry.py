@@ -9,7 +9,8 @@ import pytest
 from basanite import registry
 from basanite.errors import UnknownNameError
 
-EVERYTHING = [(plugin.group, plugin.name) for plugin in registry.plugins()]
+PLUGINS = [(plugin.group, plugin.name) for plugin in registry.plugins()]
+EVERYTHING = [*PLUGINS, *(("metrics", name) for name in registry.names("metrics"))]
 
 
 @pytest.mark.parametrize(("group", "name"), EVERYTHING)
@@ -33,6 +34,14 @@ def test_our_own_plug_ins_are_listed_with_their_package_in_a_fixed_order():
     assert [p.group for p in found] == sorted((p.group for p in found), key=registry.GROUPS.index)
     for group in registry.GROUPS:
         assert list(registry.names(group)) == sorted(registry.names(group))
+
+
+def test_every_metric_of_a_task_of_ours_that_is_a_function_of_rows_is_registered():
+    registered = {id(registry.load("metrics", name)) for name in registry.names("metrics")}
+    tasks = [registry.load("tasks", plugin.name) for plugin in registry.plugins() if plugin.group == "tasks"]
+    by_rows = [(task, one) for task in tasks for one in task.metrics if one.by_rows]
+    left_out = {f"{task.name}: {one.name}" for task, one in by_rows if id(one) not in registered}
+    assert left_out == set()
 
 
 @pytest.mark.parametrize(
@@ -116,11 +125,47 @@ def test_a_plug_in_whose_dependency_is_missing_says_what_to_install_and_harms_no
 
 
 def test_listing_names_imports_no_plug_in_and_nothing_heavy(tmp_path):
-    plug_in(tmp_path, "loud", "metrics", {"loud": "loud_module:METRIC"})
+    plug_in(tmp_path, "loud", "tasks", {"loud": "loud_module:TASK"})
     (tmp_path / "loud_module.py").write_text("raise SystemExit('imported')\n")
     code = (
         "import sys; from basanite import registry; registry.plugins(); "
         "print([name for name in sys.modules if name.startswith(('basanite.tasks', 'basanite.metrics', 'numpy', "
-        "'polars', 'scipy', 'loud'))], 'loud' in registry.names('metrics'))"
+        "'polars', 'scipy', 'loud'))], 'loud' in registry.names('tasks'))"
     )
     assert python(code, tmp_path) == "[] True"
+
+
+def all_metrics():
+    tasks = [registry.load("tasks", name) for name in registry.names("tasks")]
+    return [(task.name, metric) for task in tasks for metric in task.metrics]
+
+
+@pytest.mark.parametrize(("task", "metric"), all_metrics(), ids=lambda part: getattr(part, "name", part))
+def test_every_metric_has_a_name_as_people_write_it(task, metric):
+    name = metric.display_name
+    assert "_" not in name
+    assert name == "bpref" or name.lower() != name, f"{metric.name} is shown as its key: give it a title"
+    assert name == name.strip()
+    assert len(name) <= 30
+    assert metric.summary.strip()
+
+
+@pytest.mark.parametrize("name", registry.names("tasks"))
+def test_no_two_metrics_of_a_task_have_one_name(name):
+    shown = [metric.display_name for metric in registry.load("tasks", name).metrics]
+    assert len(set(shown)) == len(shown), "a metric made by replace() keeps the title of the other: give it its own"
+
+
+@pytest.mark.parametrize(
+    ("task", "key", "name"),
+    [
+        *(("ranking", key, name) for key, name in (("ndcg_20", "nDCG@20"), ("p_5", "P@5"), ("recall_100", "R@100"))),
+        ("ranking", "RBP(p=0.8)", "RBP(p=0.8)"),
+        *(("clir", "aqwv", "AQWV"), ("captions", "cider_d", "CIDEr-D"), ("classification", "f1_macro", "F1 (macro)")),
+        *(("parsing", "labelled_f1", "Labeled F1"), ("speech", "wer", "WER"), ("translation", "chrf", "chrF")),
+    ],
+)
+def test_measures_have_the_names_of_their_literature(task, key, name):
+    metric = registry.load("tasks", task).metric(key)
+    assert metric.display_name == name
+    assert registry.load("tasks", task).metric(name).display_name == name  # what a table shows can be asked for

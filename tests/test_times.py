@@ -1,11 +1,8 @@
 """Where the time of a run went: measured in every process, children counted in, added up in one."""
 
-import doctest
 import os
 import subprocess
 import sys
-
-import tools.test_times
 
 TESTS = """
 import subprocess, sys, time
@@ -38,8 +35,8 @@ def test_the_slowest_tests_and_those_without_the_mark_are_printed_from_all_proce
     (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers = slow\n")
     short = "from tools import test_times as times\ntimes.LEAST, times.BOUND = 0.0, 0.3\n"
     (tmp_path / "conftest.py").write_text(short + "pytest_plugins = ['tools.test_times']\n")
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-n", "2", "tests"]
-    environment = {**os.environ, "PYTHONPATH": str(repository)}
+    command = [sys.executable, "-m", "pytest", "-p", "xdist.plugin", "-p", "no:cacheprovider", "-n", "2", "tests"]
+    environment = {**os.environ, "PYTHONPATH": str(repository), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     printed = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=100).stdout
     slowest, over = printed.partition("the slowest:")[2].split("over 0.3 s and not marked slow:")
     names = [line.rpartition("::")[2] for line in slowest.split("\n") if "::" in line]
@@ -47,7 +44,3 @@ def test_the_slowest_tests_and_those_without_the_mark_are_printed_from_all_proce
     assert names[2] == "test_that_works"
     assert [line.rpartition("::")[2] for line in over.split("\n") if "::" in line] == [names[0], names[2]]
     assert " 4 tests  tests\n" in printed
-
-
-def test_the_examples_of_the_tables_hold():
-    assert doctest.testmod(tools.test_times).failed == 0

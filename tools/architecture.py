@@ -29,33 +29,34 @@ BANDS: Final = (
     Band(
         "Designs, receipts",
         (
-            "annotation",
+            "models",
+            "work",
             "reading",
-            "judging",
             "harness",
             "clusters",
             "representation",
-            "backends",
+            "sandbox",
             "receipts",
-            "interface",
+            "spine",
         ),
     ),
-    Band("Five stages", ("synthetic", "spine")),
+    Band("Five stages", ("synthetic", "scoring", "result", "functions")),
     Band("Tasks, reports", ("tasks", "reports")),
     Band("Their parts", ("formats", "metrics", "analysis")),
-    Band("The ground", ("problems", "errors", "registry", "kernel", "figures")),
+    Band("The ground", ("problems", "errors", "moved", "canonical", "registry", "kernel", "figures", "extras")),
 )
 USES: Final = {
     "server": ("campaign",),
-    "testing": ("server",),
+    "testing": ("campaign",),
     "demo": ("testing",),
-    "cli": ("demo", "campaign", "interface"),
-    "campaign": ("annotation", "reading", "judging", "harness", "receipts"),
-    "annotation": ("reading",),
-    "harness": ("clusters", "synthetic"),
-    "receipts": ("interface",),
-    "interface": ("spine",),
-    "spine": ("tasks", "reports"),
+    "cli": ("demo", "campaign", "scoring"),
+    "campaign": ("work", "reading", "sandbox", "receipts"),
+    "models": ("functions",),
+    "work": ("reading",),
+    "harness": ("clusters", "sandbox", "synthetic"),
+    "receipts": ("scoring",),
+    "spine": ("scoring",),
+    "scoring": ("tasks", "reports"),
     "tasks": ("formats", "metrics", "analysis"),
     "reports": ("analysis",),
     "formats": ("problems",),
@@ -64,7 +65,7 @@ USES: Final = {
 }
 """The arrows: not every import, but the ones along which a submission becomes a report."""
 
-WIDTH, ROW, BOX, TALL, LEFT = 1200, 84, 108, 38, 140
+WIDTH, ROW, BOX, TALL, LEFT = 1200, 84, 104, 38, 140
 INK, SOFT, LINE, FILL, GROUND = "#1d2733", "#5b6876", "#8fa1b3", "#ffffff", "#f4f6f8"
 
 

@@ -23,7 +23,10 @@ from packaging.version import InvalidVersion, Version
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 KNOWN_BAD: Final = Path("tools/known_bad.toml")
-RUN_TIME: Final = ("server", "reading", "harness", "zarr", "s3", "dask")
+RUN_TIME: Final = (
+    *("parquet", "tables", "charts", "slides", "measure"),
+    *("server", "reading", "harness", "zarr", "inspect", "models", "s3", "dask", "mlflow", "wandb", "opentelemetry"),
+)
 """The extras that somebody may run Basanite with; `peers` and `dev` are for tests alone."""
 UNPINNED: Final = frozenset({"basanite"})
 OFFLINE: Final = (

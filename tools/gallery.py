@@ -56,7 +56,7 @@ def renewed(page: str, folder: Path) -> Iterator[str]:
 
 
 def main() -> None:
-    """Write the page anew."""
+    """Write the page again."""
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "examples").symlink_to(ROOT / "examples")
         lines = list(renewed(PAGE.read_text(encoding="utf-8"), Path(folder)))

@@ -25,10 +25,18 @@ from tools.audit import ROOT, pins
 
 FOLDER: Final = Path("requirements")
 BASE: Final = "base"
-EXTRAS: Final = ("server", "reading", "harness", "zarr", "s3", "dask", "torch")
+EXTRAS: Final = (
+    *("parquet", "tables", "charts", "slides", "measure"),
+    *("server", "reading", "harness", "zarr", "inspect", "models", "s3", "dask"),
+    *("mlflow", "wandb", "opentelemetry", "torch", "weights"),
+)
 """What may be installed beside the base, each by a file of its own."""
-BUILD: Final = ("hatchling", "editables")
-"""What makes our own wheel."""
+BUILD: Final = ("hatchling", "editables", "setuptools", "setuptools-scm")
+"""What makes our own wheel, and the wheels of peers in tests that are published as source alone."""
+CLIENTS: Final = "clients"
+"""Other programs that `make test-all` tries us with, beside what development needs."""
+LEFT_OUT: Final = ("mlflow", "wandb", "opentelemetry", "torch", "weights")
+"""Extras that are no part of a development environment: they are large, and few tests need them."""
 OLDEST: Final = {"dev": "3.11.5"}
 """The oldest Python that the pinned versions know, where that is not the oldest of ours."""
 HEAD: Final = "# Written by `make requirements` from pyproject.toml and constraints.txt. Do not edit.\n"
@@ -45,7 +53,7 @@ class NoUvError(Exception):
 
 def parts() -> tuple[str, ...]:
     """The names of all files, in the order of what they build on."""
-    return (BASE, *EXTRAS, "build", "dev")
+    return (BASE, *EXTRAS, "build", "dev", CLIENTS)
 
 
 def blocks(text: str) -> list[str]:
@@ -72,7 +80,7 @@ def faults(root: Path = ROOT) -> Iterator[str]:
 def _block_faults(block: str, pinned: Mapping[str, str]) -> Iterator[str]:
     found = _LINE.fullmatch(block)
     if found is None:
-        yield f"{block.splitlines()[0]!r} is no name with a version and sha256 hashes"
+        yield f"{block.splitlines()[0]!r} is not a name with a version and sha256 hashes"
     elif pinned.get(found["name"]) != found["version"]:
         yield f"{found['name']} is {found['version']}, and constraints.txt says {pinned.get(found['name'], 'nothing')}"
 
@@ -100,11 +108,12 @@ def _asked_for(root: Path, part: str) -> Iterator[str]:
 
 
 def write(root: Path = ROOT) -> None:
-    """Ask the index anew and write all files."""
+    """Ask the index again and write all files."""
     (root / FOLDER).mkdir(exist_ok=True)
     written: dict[str, list[str]] = {}
     for part in parts():
-        included = {BASE: (), "build": (), "dev": (BASE, *EXTRAS[:-1])}.get(part, (BASE,))
+        kept = tuple(extra for extra in EXTRAS if extra not in LEFT_OUT)
+        included = {BASE: (), "build": (), "dev": (BASE, *kept)}.get(part, (BASE,))
         above = {block for name in included for block in written[name]}
         written[part] = [block for block in blocks(_compiled(root, part)) if _is_ours(block) and block not in above]
         lines = [*(f"-r {name}.txt" for name in included), *written[part]]

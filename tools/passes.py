@@ -15,7 +15,7 @@ from xml.etree import ElementTree
 
 OUTCOMES = ("passed", "failed", "skipped")
 DEPTH = {"campaign": 3, "server": 3}
-"""Folders of which the parts are told apart."""
+"""Folders of which the parts are distinguished."""
 
 
 @dataclass

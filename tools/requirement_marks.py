@@ -2,7 +2,8 @@
 
 A test says `@pytest.mark.req("M29", "M28")`, or `@pytest.mark.req("M29", case="bad")` when it shows one side only;
 without a case it counts for both. An id that is not in `docs/conformance.toml` fails the collection. A run of some of
-the tests writes nothing, so that it cannot take the place of a complete record.
+the tests writes nothing, so that it cannot take the place of a complete record. A run that leaves slow tests out writes
+which ones, by requirement; a run of all tests is written to a second file too, which stays when others follow it.
 """
 
 from __future__ import annotations
@@ -15,12 +16,13 @@ from typing import Any, Literal
 
 import pytest
 
-from tools.conformance import CASES, RECORD, REQUIREMENTS, load_requirements, tree_digest
+from tools.conformance import CASES, FULL_RECORD, RECORD, REQUIREMENTS, load_requirements, tree_digest
 
 Outcome = Literal["passed", "failed", "skipped"]
 
 COMPLETE_MARKS = {"", "not gpu", "not slow and not gpu"}
 _PROPERTY = "req"
+_LEFT_OUT = "requirements-left-out"
 _SELECTING = ("keyword", "lf", "deselect", "ignore", "ignore_glob", "collectonly", "maxfail")
 
 
@@ -32,6 +34,7 @@ class RequirementRecorder:
         self.known = load_requirements(config.rootpath / REQUIREMENTS).keys()
         self.outcomes: dict[str, Outcome] = {}
         self.proves: dict[str, set[tuple[str, str]]] = defaultdict(set)
+        self.left_out: dict[str, list[str]] = {}
         self.collected = True
         self.tree = "" if _is_worker(config) else tree_digest(config.rootpath)
 
@@ -54,6 +57,18 @@ class RequirementRecorder:
                 item.user_properties.append((_PROPERTY, [name, case]))
 
     @pytest.hookimpl
+    def pytest_deselected(self, items: Iterable[pytest.Item]) -> None:
+        """Take note of the slow tests that will not run."""
+        for item in items:
+            for name, _ in _marks(item) if item.get_closest_marker("slow") else ():
+                self.left_out[name] = sorted({*self.left_out.get(name, ()), item.nodeid})
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        """Hear from a worker, which alone has collected the tests, what it left out."""
+        self.left_out = getattr(node, "workeroutput", {}).get(_LEFT_OUT) or self.left_out
+
+    @pytest.hookimpl
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Take note of a file that could not be collected: workers go on with the rest."""
         self.collected = self.collected and not report.failed
@@ -69,15 +84,21 @@ class RequirementRecorder:
 
     @pytest.hookimpl
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
-        """Write the record if everything was run."""
+        """Write the record if everything was run; a worker only tells what it left out."""
+        if _is_worker(self.config):
+            vars(self.config)["workeroutput"][_LEFT_OUT] = self.left_out
+            return
         ran_through = exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED) and not session.shouldstop
-        if ran_through and self.collected and is_complete(self.config) and not _is_worker(self.config):
-            write_record(self.config.rootpath / RECORD, self.record())
+        if ran_through and self.collected and is_complete(self.config):
+            record = self.record()
+            for path in [RECORD] if "not slow" in record["marks"] else [RECORD, FULL_RECORD]:
+                write_record(self.config.rootpath / path, record)
 
     def record(self) -> dict[str, Any]:
         """The object that is written down."""
         ids = {name: self._evidence(proofs) for name, proofs in self.proves.items()}
-        return {"ids": ids, "tree": self.tree, "complete": True, "marks": self.config.getoption("markexpr")}
+        marks = self.config.getoption("markexpr")
+        return {"ids": ids, "tree": self.tree, "complete": True, "marks": marks, "left_out": self.left_out}
 
     def _evidence(self, proofs: Iterable[tuple[str, str]]) -> dict[str, Any]:
         by_outcome: dict[str, list[str]] = {"passed": [], "failed": [], "skipped": []}

@@ -22,8 +22,13 @@ BOUND = 10.0
 """CPU seconds that one test may take in `make test`; a journey through the whole product may take longer."""
 SHOWN = 10
 JOURNEYS = ("tests/journeys/", "tests/demo/")
+LONG = 0.02
+"""Seconds from which on the children of a phase are looked at, since looking takes a while and there are 40,000 phases;
+what they took in shorter ones counts for the next long one."""
 LEAST = 60.0
 """CPU seconds of a whole run from which on the table is worth its lines."""
+LIST = Path("build/test-times.tsv")
+"""Every test of such a run, the slowest first: CPU seconds, seconds by the clock, name."""
 
 TICKS = os.sysconf("SC_CLK_TCK")
 
@@ -32,22 +37,28 @@ class TimeRecorder:
     """Measures in the process that runs a test; adds up in the one that sees all reports."""
 
     def __init__(self) -> None:
+        self.children = 0.0
         self.times: defaultdict[str, float] = defaultdict(float)
+        self.clock: defaultdict[str, float] = defaultdict(float)
         self.slow: set[str] = set()
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, Any, Any]:
         """Start the clock before the fixtures of a test are made."""
-        self.started = cpu_seconds()
+        self.own = time.process_time()
         return (yield)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(self, item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         """Hang on each phase what it took since the one before."""
         report = yield
-        now = cpu_seconds()
-        report.user_properties += [("cpu", now - self.started), ("slow", item.get_closest_marker("slow") is not None)]
-        self.started = now
+        own, before = time.process_time(), self.children
+        if report.duration >= LONG:
+            self.children = seconds_of_children()
+        # a process that ends with nobody to wait for it is not counted any more: no phase took less than nothing
+        seconds = own - self.own + max(self.children - before, 0.0)
+        report.user_properties += [("cpu", seconds), ("slow", item.get_closest_marker("slow") is not None)]
+        self.own = own
         return report
 
     @pytest.hookimpl
@@ -55,22 +66,27 @@ class TimeRecorder:
         """Add one phase of one test."""
         told = dict[str, Any](report.user_properties)
         self.times[report.nodeid] += told.get("cpu", 0.0)
+        self.clock[report.nodeid] += report.duration
         if told.get("slow"):
             self.slow.add(report.nodeid)
 
     @pytest.hookimpl
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Print the tables of a run that took a while."""
+        """Print the tables of a run that took a while, and leave the whole list in a file."""
         if sum(self.times.values()) >= LEAST:
             terminalreporter.section("CPU time")
             for line in summary(self.times, self.slow):
                 terminalreporter.write_line(line)
+            path = terminalreporter.config.rootpath / LIST
+            path.parent.mkdir(exist_ok=True)
+            order = sorted(self.times, key=lambda test: -self.times[test])
+            path.write_text("".join(f"{self.times[one]:.2f}\t{self.clock[one]:.2f}\t{one}\n" for one in order))
 
 
-def cpu_seconds() -> float:
-    """What this process, its ended children and those still at work have taken so far."""
+def seconds_of_children() -> float:
+    """What the ended children of this process and those still at work have taken so far."""
     ended = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return time.process_time() + ended.ru_utime + ended.ru_stime + sum(map(_seconds_of, _children("self")))
+    return ended.ru_utime + ended.ru_stime + sum(map(_seconds_of, _children("self")))
 
 
 def _children(process: str) -> list[str]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from basanite.synthetic.files.pictures import text_picture
+from basanite.synthetic.summaries import text_picture
 from campaigns.world import POPULATION, Generator, Pick, World, chance, shared, write_lines
 
 DOCUMENTS, FIXED_QUERIES, RANKED = 50, 40, 40

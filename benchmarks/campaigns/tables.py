@@ -9,11 +9,15 @@ from typing import Any
 
 import numpy as np
 
+from basanite.metrics.class_scores import METRICS
+from basanite.metrics.classification import OVERALL, WITH_BETA
 from campaigns.world import POPULATION, Generator, Pick, World, chance, shared, write_lines
 
 CLASSES = "abcde"
 FREQUENT = [0.35, 0.3, 0.15, 0.1, 0.1]
+AGREEMENT = ("balanced_accuracy", "mcc", "cohen_kappa")
 LABELS = np.array([0.2, 0.25, 0.3, 0.35, 0.4])
+TRIALS = 4
 EXPERTS, NOVICES, PANEL = 6, 60, 10
 WORDS = [f"w{at}" for at in range(300)]
 
@@ -33,7 +37,40 @@ def classification(rng: Generator) -> World:
     wrong = rng.random(POPULATION) < chance(shared(rng), -0.8, 1.0)
     answers = np.where(wrong, (truth + rng.integers(1, len(CLASSES), POPULATION)) % len(CLASSES), truth)
     write = partial(_write_classes, truth, answers)
-    return World("classification", write, {"classification": (), "classes": ()}, ("class", "b"))
+    measured = tuple(metric.name for metric in (*OVERALL, *WITH_BETA) if metric.name not in AGREEMENT)
+    return World("classification", write, {"classification": measured, "classes": ()}, ("class", "b"))
+
+
+def class_agreement(rng: Generator) -> World:
+    """The same items, for values that take both frequencies of a class into account."""
+    world = classification(rng)
+    write = partial(_write_asked, world.write, AGREEMENT)
+    return World("classification", write, {"classification": AGREEMENT})
+
+
+def class_scores(rng: Generator) -> World:
+    """Items of three classes with a probability for each, too sure of itself; hard and easy."""
+    truth = rng.choice(3, POPULATION, p=[0.5, 0.3, 0.2])
+    margin = rng.normal(0, 1, (POPULATION, 3))
+    margin[np.arange(POPULATION), truth] += 1 + 0.7 * shared(rng)
+    given = np.exp(1.5 * margin)
+    write = partial(_write_class_scores, truth, given / given.sum(axis=1, keepdims=True))
+    return World("classification", write, {"class_probabilities": (), "class_rankings": ()}, ("class", "b"))
+
+
+def _write_asked(write: Any, metrics: Sequence[str], folder: Path, picks: Sequence[Pick]) -> Mapping[str, Any]:
+    files = {name: given for name, given in write(folder, picks).items() if name != "beta"}
+    return {**files, "metrics": metrics, "primary": metrics[0]}
+
+
+def _write_class_scores(truth: Any, given: Any, folder: Path, picks: Sequence[Pick]) -> Mapping[str, Any]:
+    source = ",source" if picks[0].cluster else ""
+    key = [f"{p.name},{CLASSES[truth[p.unit]]}{source and ',' + p.cluster}" for p in picks]
+    scores = [",".join(f"{one:.9f}" for one in given[p.unit]) for p in picks]
+    rows = [f"{p.name},{CLASSES[given[p.unit].argmax()]},{one}" for p, one in zip(picks, scores, strict=True)]
+    metrics = [metric.name for metric in METRICS]
+    heads = f"id,label{source}", "id,label,score_a,score_b,score_c"
+    return {**_written(folder, heads, (key, rows)), "metrics": metrics, "primary": "log_loss"}
 
 
 def _write_classes(truth: Any, answers: Any, folder: Path, picks: Sequence[Pick]) -> Mapping[str, Any]:
@@ -128,10 +165,33 @@ def _write_panels(experts: Any, novices: Any, machine: Any, folder: Path, picks:
     return _written(folder, ("passage,judge,panel,rating", "passage,rating"), (key, given))
 
 
+def scores(rng: Generator) -> World:
+    """Items with four trials each, of which some always pass and some never; dear items take longer."""
+    latent = shared(rng)
+    passed = rng.random((POPULATION, TRIALS)) < chance(latent, 0.3, 1.5)[:, None]
+    cost = np.exp(0.5 * latent[:, None] + rng.normal(0, 0.5, passed.shape))
+    return World("scores", partial(_write_scores, passed, cost), {"trials": ()})
+
+
+def _write_scores(passed: Any, cost: Any, folder: Path, picks: Sequence[Pick]) -> Mapping[str, Any]:
+    cluster = ",cluster" if picks[0].cluster else ""
+    rows = [
+        f"{p.name},{at},{int(passed[p.unit, at])},{one:.4f},{10 * one:.3f},{int(1000 * one) + 1}"
+        f"{cluster and ',' + p.cluster}"
+        for p in picks
+        for at, one in enumerate(cost[p.unit])
+    ]
+    head = f"item,repeat,score,cost,latency,tokens{cluster}"
+    return {"submission": write_lines(folder / "answers.csv", [head, *rows])}
+
+
 WORLDS = {
     "classification": classification,
+    "class_agreement": class_agreement,
+    "class_scores": class_scores,
     "labels": labels,
     "ratings": ratings,
     "relevance": relevance,
     "readability": readability,
+    "scores": scores,
 }

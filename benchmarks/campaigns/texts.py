@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from basanite.synthetic.captions import described
-from basanite.synthetic.treebank import Parser, Treebank, written
+from basanite.synthetic.captions import describe_images
+from basanite.synthetic.treebank import Parser, Treebank, tree_text
 from campaigns.world import POPULATION, Generator, Pick, World, chance, shared, write_lines
 
 VOCABULARY = 2000
@@ -63,24 +63,32 @@ def speech(rng: Generator) -> World:
 
 
 def lm(rng: Generator) -> World:
-    """Sentences of 3 to 39 tokens; the mean surprise of a token differs between sentences."""
+    """Sentences of 3 to 39 tokens; the mean surprise of a token differs between sentences, and so do words' lengths."""
     tokens = rng.integers(3, 40, POPULATION)
-    sums = -rng.gamma(tokens, 4 * np.exp(0.3 * shared(rng)))
-    return World("lm", partial(_write_logs, tokens, sums), {"perplexity": ()})
+    scale, share = 4 * np.exp(0.3 * shared(rng)), rng.uniform(0.1, 1, POPULATION)
+    logs = [-rng.exponential(one, size) for one, size in zip(scale, tokens, strict=True)]
+    unknown = [np.flatnonzero(rng.random(size) < one / 20) + 1 for one, size in zip(share, tokens, strict=True)]
+    words = np.maximum(rng.binomial(tokens, 0.8), 1)
+    sizes = np.column_stack([words, words + rng.poisson(4 * words), 2 * words + rng.poisson(4 * words)])
+    return World("lm", partial(_write_logs, logs, unknown, sizes), {"perplexity": ()})
 
 
-def _write_logs(tokens: Any, sums: Any, folder: Path, picks: Sequence[Pick]) -> Mapping[str, Any]:
+def _write_logs(logs: Any, unknown: Any, sizes: Any, folder: Path, picks: Sequence[Pick]) -> Mapping[str, Any]:
+    names = ("tokens", "words", "characters", "bytes")
     key = [
-        json.dumps({"id": p.name, "tokens": int(tokens[p.unit]), **({"document": p.cluster} if p.cluster else {})})
+        {
+            "id": p.name,
+            **dict(zip(names, (len(logs[p.unit]), *sizes[p.unit].tolist()), strict=True)),
+            **({"document": p.cluster} if p.cluster else {}),
+        }
         for p in picks
     ]
     given = [
-        json.dumps({"id": p.name, "logprob": round(float(sums[p.unit]), 6), "tokens": int(tokens[p.unit])})
-        for p in picks
+        {"id": p.name, "logprobs": np.round(logs[p.unit], 6).tolist(), "oov": unknown[p.unit].tolist()} for p in picks
     ]
     return {
-        "reference": write_lines(folder / "tokens.jsonl", key),
-        "submission": write_lines(folder / "answers.jsonl", given),
+        "reference": write_lines(folder / "tokens.jsonl", map(json.dumps, key)),
+        "submission": write_lines(folder / "answers.jsonl", map(json.dumps, given)),
     }
 
 
@@ -89,8 +97,8 @@ def parsing(rng: Generator) -> World:
     bank = Treebank(int(rng.integers(1 << 30)))
     trees, hard = list(bank.trees(POPULATION)), chance(shared(rng), -1.3, 0.7)
     parsers = [Parser(error, error / 3, error / 3, error / 5, error / 3) for error in hard]
-    gold = [written(tree) for tree in trees]
-    answers = [written(bank.parsed(tree, parser)) for tree, parser in zip(trees, parsers, strict=True)]
+    gold = [tree_text(tree) for tree in trees]
+    answers = [tree_text(bank.parse(tree, parser)) for tree, parser in zip(trees, parsers, strict=True)]
     return World(
         "parsing", partial(_write_trees, gold, answers), {"parsing": ()}, names=("id", lambda at, _: str(at + 1))
     )
@@ -105,9 +113,9 @@ def _write_trees(gold: Sequence[str], answers: Sequence[str], folder: Path, pick
 
 def captions(rng: Generator) -> World:
     """Images of made scenes, described by five people and a system."""
-    images = described(POPULATION, seed=int(rng.integers(2**31)), words=2000, quality=0.7)
+    images = describe_images(POPULATION, seed=int(rng.integers(2**31)), words=2000, quality=0.7)
     write, names = partial(_write_captions, images), ("id", lambda at, _: str(at + 1))
-    return World("captions", write, {"captions": ()}, names=names, of_size=("cider_d", "fusion"))
+    return World("captions", write, {"captions": ()}, names=names, of_size=("cider_d", "cider", "fusion"))
 
 
 def _write_captions(images: Sequence[Any], folder: Path, picks: Sequence[Pick]) -> Mapping[str, Any]:

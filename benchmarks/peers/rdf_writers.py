@@ -31,8 +31,7 @@ def lines(count):
 
 def ours(count):
     """The statements as our own values."""
-    from basanite.reading.terms import Iri, Statement, integer
-    from basanite.reading.vocabulary import TYPE
+    from basanite.reading.terms import TYPE, Iri, Statement, integer
 
     for subject, name, value in lines(count):
         predicate = TYPE if name == "type" else Iri(NAMESPACE + name)
@@ -64,7 +63,8 @@ def write_rdflib(name, count, path):
 def check(count):
     """CPU seconds of our check of so many statements against the ontology."""
     from basanite.problems import Findings
-    from basanite.reading.ontology import check_statements, read_ontology
+    from basanite.reading.ontology_checks import check_statements
+    from basanite.reading.ontology_file import read_ontology
     from basanite.reading.patterns import Prefixes
 
     ontology = read_ontology(ONTOLOGY, Prefixes(NAMESPACE), Findings())

@@ -8,7 +8,7 @@ import numpy as np
 
 from basanite.kernel import Metric
 from basanite.metrics.text.captions import Captions
-from basanite.synthetic.captions import described
+from basanite.synthetic.captions import describe_images
 from simulators.population import POPULATION, Population, populations
 
 QUALITIES = (0.7, 0.7000001)  # the same for all that counts; another number throws other dice
@@ -22,7 +22,7 @@ def simulate_captions(metrics: Sequence[Metric], generator: np.random.Generator)
 
 
 def _block(seed: int, quality: float) -> Captions:
-    images = described(POPULATION, seed=seed, words=2000, quality=quality)
+    images = describe_images(POPULATION, seed=seed, words=2000, quality=quality)
     return Captions(
         [str(one.image) for one in images],
         [one.answer.rstrip(".").split() for one in images],

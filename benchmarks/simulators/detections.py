@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from basanite.kernel import Metric
-from basanite.metrics.retrieval import detection, end_to_end, identification, thresholds
+from basanite.metrics.retrieval import identification, query_value, thresholds
 from simulators.population import POPULATION, Population, populations
 
 BETA = 40.0
@@ -27,16 +27,16 @@ def simulate_detection(metrics: Sequence[Metric], generator: np.random.Generator
     ]
 
 
-def _detections(relevant: Any, quality: Any, generator: np.random.Generator) -> detection.Detections:
+def _detections(relevant: Any, quality: Any, generator: np.random.Generator) -> query_value.Detections:
     noise = generator.normal(0, 1, relevant.shape) + generator.normal(0, 0.4, len(relevant))[:, None]
     score = 1 / (1 + np.exp(2.5 - quality[:, None] * relevant - noise))
     whole = np.round(score * thresholds.SCALE).astype(np.int32)
-    return detection.Detections(
+    return query_value.Detections(
         [str(at) for at in range(len(relevant))], relevant, whole >= 0.6 * thresholds.SCALE, whole
     )
 
 
-def _bound(block: detection.Detections, metric: Metric) -> tuple[Metric, dict[str, Any]]:
+def _bound(block: query_value.Detections, metric: Metric) -> tuple[Metric, dict[str, Any]]:
     """The metric with its settings, and what its statistics ask for; thresholds are those of the population."""
     grid = thresholds.score_grid(np.sort(block.score[block.relevant]), 60)
     has = block.relevant.any(axis=1).mean()
@@ -51,7 +51,7 @@ def _bound(block: detection.Detections, metric: Metric) -> tuple[Metric, dict[st
     return metric.bind(**known), {name: value for name, value in known.items() if name in asked}
 
 
-def _best(block: detection.Detections) -> int:
+def _best(block: query_value.Detections) -> int:
     histogram = thresholds.Histogram()
     for truth, score in zip(block.relevant, block.score, strict=True):
         histogram.add(thresholds.Ranked.of(truth, score))
@@ -64,9 +64,9 @@ def simulate_end_to_end(metrics: Sequence[Metric], generator: np.random.Generato
     quality = generator.normal(3.4, 1.0, POPULATION)
     blocks = []
     for _ in range(2):
-        found = end_to_end.Returned.of(_detections(relevant, quality, generator))
+        found = query_value.Returned.of(_detections(relevant, quality, generator))
         share = generator.binomial(5, np.where(found.relevant, 0.8, 0.3)) / 5
-        blocks.append(end_to_end.JudgedDetections([str(at) for at in range(POPULATION)], found, share))
+        blocks.append(query_value.JudgedDetections([str(at) for at in range(POPULATION)], found, share))
     bound = [metric.bind(beta=BETA) for metric in metrics]
     return populations(bound, blocks)
 
@@ -76,7 +76,7 @@ def simulate_identification(metrics: Sequence[Metric], generator: np.random.Gene
     relevant = generator.random((POPULATION, 1)) < 0.25
     sure = generator.random((POPULATION, 1))
     blocks = [
-        detection.Detections((), relevant, generator.random(relevant.shape) < np.where(relevant, sure, sure / 4))
+        query_value.Detections((), relevant, generator.random(relevant.shape) < np.where(relevant, sure, sure / 4))
         for _ in range(2)
     ]
     rows = [identification.statistics(block) for block in blocks]

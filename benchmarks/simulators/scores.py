@@ -10,8 +10,9 @@ import numpy as np
 from basanite.kernel import Metric
 from basanite.metrics.ratings import RMSE, Rated
 from basanite.metrics.relevance import Judged
+from basanite.metrics.repeats import TrialsOfItems
 from basanite.metrics.retrieval.average_precision import AP, AP11, Confidences
-from basanite.metrics.retrieval.dense_ranking import dense_rows
+from basanite.metrics.retrieval.ranking import dense_rows
 from simulators.population import POPULATION, Population, populations
 
 LEVELS = (0.0, 0.03, 0.1, 0.3)
@@ -67,9 +68,22 @@ def simulate_relevance(metrics: Sequence[Metric], generator: np.random.Generator
     return populations(metrics, blocks)
 
 
+def simulate_trials(metrics: Sequence[Metric], generator: np.random.Generator) -> list[Population]:
+    """Items with four trials each, easy and hard, cheap and dear."""
+    chance, item = generator.beta(0.8, 0.6, POPULATION), np.repeat(np.arange(POPULATION), 4)
+    blocks = []
+    for _ in range(2):
+        score = (generator.random((POPULATION, 4)) < chance[:, None]).astype(float).ravel()
+        cost = np.exp(np.repeat(1 - chance, 4) + generator.normal(0, 0.5, len(score)))
+        measures = {"cost": cost, "latency": 10 * cost, "tokens": np.rint(1000 * cost)}
+        blocks.append(TrialsOfItems(range(POPULATION), item, score, score >= 1, measures))
+    return populations(metrics, blocks)
+
+
 SIMULATORS = {
     "ranking": simulate_ranking,
     "labels": simulate_labels,
     "ratings": simulate_ratings,
     "relevance": simulate_relevance,
+    "trials": simulate_trials,
 }

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class BasaniteError(Exception):
-    """Something the caller can mend; the message says how."""
+    """Something the caller can fix; the message says how."""
 
 
 class UnknownNameError(BasaniteError):
@@ -31,6 +31,10 @@ class SettingError(BasaniteError):
     """A setting is missing, unknown, or has a value that cannot be used."""
 
 
+class ArgumentError(BasaniteError):
+    """A Python function was called with an argument that it cannot take; the message says which it takes."""
+
+
 class UnreadableError(BasaniteError):
     """A path given on the command line cannot be opened at all."""
 
@@ -44,5 +48,8 @@ class InvalidInputError(BasaniteError):
 
     def __init__(self, task: str, findings: Findings) -> None:
         self.task, self.findings = task, findings
-        total = sum(findings.counts.values())
-        super().__init__(f"The input is not valid: {total} problems in {len(findings.counts)} rules, see `findings`.")
+        total, rules = sum(findings.counts.values()), len(findings.counts)
+        many = f"{total} problem{'s' * (total != 1)} in {rules} rule{'s' * (rules != 1)}, see `findings`"
+        first = next(iter(findings), None)
+        shown = f" The first: {first.place()}: {first.message}. Fix: {first.fix}." if first is not None else ""
+        super().__init__(f"The input is not valid: {many}.{shown}")

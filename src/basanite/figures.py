@@ -1,10 +1,16 @@
-"""What a report shows, as plain values: a task makes them from an analysis, every output renders them its own way."""
+"""What a report shows, as plain values: a task makes them from an analysis, every output renders them its own way.
+
+Charts and tables can also travel as JSON: made where the rows of single units are, drawn where they are not. Excerpts
+and pictures quote single units, and stay where they are.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal, TypeAlias
+
+from basanite.canonical import plain_values
 
 Cell: TypeAlias = str | int | float | None
 Scale = Literal["linear", "log", "deviate", "category"]
@@ -113,6 +119,8 @@ class Excerpt:
     name: str
     note: str
     extracts: tuple[Extract, ...]
+    columns: bool = False
+    """Whether the texts stand word under word, and so need letters of one width."""
 
 
 @dataclass(frozen=True)
@@ -124,4 +132,79 @@ class Excerpts:
     entries: tuple[Excerpt, ...]
 
 
+@dataclass(frozen=True)
+class Step:
+    """One step: what is done, the formula with its numbers filled in, and what it is done on."""
+
+    title: str
+    sentences: tuple[str, ...] = ()
+    formula: str = ""
+    table: Table | None = None
+
+
+@dataclass(frozen=True)
+class Worked:
+    """All steps, and the number that they end in."""
+
+    steps: tuple[Step, ...]
+    value: float
+
+
 Figure: TypeAlias = Table | Chart | Text | Image | Excerpts
+
+
+FIGURES_FORMAT = "basanite-figures/1"
+Drawable: TypeAlias = Chart | Table
+
+
+def figures_object(figures: Iterable[Figure]) -> dict[str, Any]:
+    """Charts and tables as the data of one JSON object.
+
+    >>> figures_object([Table("Losses", ("step", "loss"), [("ranking", 0.25)])])["figures"][0]["rows"]
+    [['ranking', 0.25]]
+    """
+    drawable = [figure for figure in figures if isinstance(figure, Chart | Table)]
+    kinds = ["chart" if isinstance(figure, Chart) else "table" for figure in drawable]
+    rows = [{"figure": kind, **plain_values(asdict(one))} for kind, one in zip(kinds, drawable, strict=True)]
+    return {"format": FIGURES_FORMAT, "figures": rows}
+
+
+def read_figures(data: Mapping[str, Any]) -> tuple[Drawable, ...]:
+    """What was written by `figures_object`; of another format, nothing.
+
+    >>> read_figures(figures_object([Table("Losses", ("step", "loss"), [("ranking", 0.25)])]))[0].rows
+    [('ranking', 0.25)]
+    """
+    figures = data["figures"] if data.get("format") == FIGURES_FORMAT else ()
+    return tuple(_read_chart(one) if one["figure"] == "chart" else _read_table(one) for one in figures)
+
+
+def _read_table(data: Mapping[str, Any]) -> Table:
+    return Table(
+        data["title"],
+        tuple(data["columns"]),
+        [tuple(row) for row in data["rows"]],
+        data["note"],
+        frozenset(data["emphasis"]),
+        frozenset(data["muted"]),
+        data["detail"],
+    )
+
+
+def _read_chart(data: Mapping[str, Any]) -> Chart:
+    columns = {name: data[name] for name in ("series", "low", "high", "facet", "step", "shade")}
+    return Chart(
+        data["title"],
+        data["summary"],
+        data["kind"],
+        _read_table(data["data"]),
+        Axis(**data["x"]),
+        Axis(**data["y"]),
+        marks=tuple(Mark(**mark) for mark in data["marks"]),
+        guides=tuple((label, _points(points)) for label, points in data["guides"]),
+        **columns,
+    )
+
+
+def _points(points: Sequence[Sequence[float]]) -> tuple[tuple[float, float], ...]:
+    return tuple((x, y) for x, y in points)

@@ -13,6 +13,7 @@ born in `reduce` only.
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -48,6 +49,13 @@ NOT_NEGATIVE: Ends = (0.0, math.inf)
 ANY: Ends = (-math.inf, math.inf)
 PRECISION = 1e-10
 """Published values have 10 significant digits; what differs by less is published as the same."""
+AVERAGES = ("macro", "micro", "weighted")
+"""How values of classes are averaged: an ending of keys."""
+ACRONYMS = {
+    **{word: word.upper() for word in ("aqwv", "auc", "bleu", "cer", "f1", "map", "mqwv", "rmse", "ter", "wer")},
+    **{"chrf": "chrF", "ndcg": "nDCG", "mrmse": "mRMSE"},
+}
+"""Words of keys that are written in another way."""
 OF_SHARES = ("wilson", "exact")
 """Methods of intervals for a value between the two ends of its range."""
 NOISE = 1e-12
@@ -80,7 +88,7 @@ class Metric:
     carrier: str | None = None
     """The column that counts the units which carry the value; under five of them there is no interval (S-13)."""
     optimistic: bool = False
-    """A maximum chosen with the truth in hand: labelled so wherever it is shown (S-14)."""
+    """A maximum that uses the reference (an oracle): labeled so wherever it is shown (S-14)."""
     overall: bool = True
     """Whether there is one value for a whole submission; some only exist for each level of a factor."""
     by_factor: bool = True
@@ -97,6 +105,20 @@ class Metric:
     compute: Compute | None = None
     """For a metric that is no function of sums: `compute(rows[units, s], weights[draws, units]) -> value[draws]`, the
     value of every draw of whole units. Its rows hold what each unit contributes as it is, and `reduce` is not used."""
+    by_rows: bool = True
+    """Whether it is a function of rows of units at all. A measure that is none is computed and drawn by its task
+    (`UnitRows.own`), and is no entry of the registry, which holds functions of rows (ADR 28)."""
+    own_settings: tuple[Any, ...] = ()
+    """For a metric that joins a task of others: the `Setting`s that it brings to the task."""
+    signature: Callable[..., str] | None = None
+    """For a metric that joins a task of others: what else its value depends on, such as the digest of a model, from the
+    settings of the run."""
+    explain: Callable[..., Any] | None = None
+    """For a metric that joins a task of others: its value worked out on one unit, from a `tasks.worked.Case` (T-27)."""
+    shared_name: bool = False
+    """Whether another family has a metric of this name, so that lists put the family before it: `labels.map`."""
+    title: str = field(default="", kw_only=True)
+    """The name as people write it in tables and charts: nDCG@10. One that is empty is made from `name`."""
 
     def __post_init__(self) -> None:
         """Refuse a range without any value, and a method for shares where the range has no two ends."""
@@ -109,6 +131,16 @@ class Metric:
                 f"{self.name} asks for {self.interval} intervals, which need a range with two finite ends, "
                 f"not {self.range}: use another interval, such as studentized"
             )
+
+    @property
+    def display_name(self) -> str:
+        """The name that people read: its title, or what its key says."""
+        return self.title or title_of_key(self.name)
+
+    @property
+    def listed_name(self) -> str:
+        """The name among all metrics of all tasks."""
+        return f"{self.family}.{self.name}" if self.shared_name else self.name
 
     def bind(self, **settings: Any) -> Metric:
         """The same metric with its parameters fixed; settings it does not know are left out."""
@@ -146,6 +178,24 @@ class Metric:
         if self.compute is not None:
             return self.compute(rows, weights, **self.settings)
         return self.value(weights @ rows)
+
+
+def title_of_key(key: str) -> str:
+    """A key as people would write it: for metrics that have no title, such as those of other programs.
+
+    >>> [title_of_key(key) for key in ("length_ratio", "f2_macro", "hits_5", "mAP", "wer", "")]
+    ['Length ratio', 'F2 (macro)', 'Hits@5', 'mAP', 'WER', '']
+    """
+    *words, last = key.split("_")
+    ending = ""
+    if words and last.isdigit():
+        ending, last = f"@{last}", words.pop()
+    elif words and last in AVERAGES:
+        ending, last = f" ({last})", words.pop()
+    if key != key.lower():
+        return key.replace("_", " ")
+    written = [ACRONYMS.get(word, word) for word in (*words, last)]
+    return " ".join([written[0][:1].upper() + written[0][1:], *written[1:]]) + ending
 
 
 def range_words(ends: Ends) -> str:
@@ -203,6 +253,22 @@ def settled(number: Number, ends: Ends) -> Number:
     return next((float(mark) for mark in (0.0, *ends) if abs(number - mark) <= NOISE * scale), number)
 
 
+def ratio(top: NDArray[np.float64], bottom: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Division in which nothing over nothing is undefined (nan), never 0."""
+    return np.asarray(np.divide(top, bottom, out=np.full(np.shape(bottom), np.nan), where=bottom > 0))
+
+
+def column_ratio(sums: Rows, top: int, bottom: int) -> NDArray[np.float64]:
+    """One column of summed rows over another: what `reduce` of most shares and means is."""
+    return ratio(sums[..., top], sums[..., bottom])
+
+
+def source_of(seed: int, *purpose: str) -> np.random.PCG64:
+    """A generator of its own for every seed and purpose: the same words on every machine (S-6)."""
+    name = "|".join((str(seed), *purpose)).encode()
+    return np.random.PCG64(int.from_bytes(hashlib.sha256(name).digest()[:16], "big"))
+
+
 @dataclass(frozen=True)
 class LevelRows:
     """Rows of one level of an item factor: only the units with something left, by their index in the whole table."""
@@ -216,7 +282,7 @@ class JudgedRows:
     """What single judges would have given each unit, for telling their variance from that of units (S-30)."""
 
     judges: float
-    """How many judgements stand behind an item now, on average."""
+    """The mean number of judgments of an item now."""
     rows: Callable[[], Rows]
     """The rows as if each item had one judgement only: `[judgements, units, s]`."""
 
@@ -246,6 +312,9 @@ class UnitRows:
     `[draws, units, s]` of the next draws, each with other people. Not for judgements inside a unit (S-24)."""
     judged: JudgedRows | None = None
     """For units that people judge, what each of their judgements alone would give."""
+    own: Any = None
+    """What computes and draws the metrics of this table where they are no functions of rows: an
+    `analysis.own_draws.OwnDraws`. Its rows have no columns then."""
 
     @property
     def has_clusters(self) -> bool:

@@ -121,7 +121,7 @@ class Findings:
         return sum(self.counts.values())
 
     @property
-    def unlisted(self) -> dict[str, int]:
+    def unlisted_counts(self) -> dict[str, int]:
         """By rule, how many problems were counted and are not listed."""
         left = self.counts - Counter(problem.rule for problem in self.problems)
         return dict(sorted(left.items()))
@@ -162,6 +162,6 @@ def shortened(raw: bytes | str, length: int = FOUND_LENGTH) -> str:
     return text if len(text) <= length else text[: length - 1] + "…"
 
 
-def moved(problem: Problem, where: Where) -> Problem:
+def place_problem(problem: Problem, where: Where) -> Problem:
     """The same problem, found in another of the user's files."""
     return replace(problem, where=where)

@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 from tests.analysis.samples import COST, F1, MEAN, counts, means, metric, names, scores
 
-from basanite.analysis.analyse import analyse, signature
-from basanite.analysis.compare import compare
+from basanite.analysis.comparison import compare, holm
 from basanite.analysis.intervals import values
 from basanite.analysis.paired import IncomparableError
-from basanite.analysis.ranking import holm
 from basanite.analysis.results import Design
+from basanite.analysis.system import analyse, signature
 from basanite.errors import SettingError, UnknownNameError
 
 SHIFTS = {"A": 1.2, "B": 0.0, "C": 0.05, "D": -1.2}
@@ -38,7 +37,7 @@ def test_an_analysis_holds_values_breakdowns_notes_and_a_signature():
     assert found.notes == (
         "a note",
         "kind: not known for 10 of 30 units (unit), left out there",
-        "units taken as independent",
+        "units treated as independent",
     )
     assert found.signature == (
         "basanite:1.2.3|task:toy|beta:40|draws:1000|forms:x,y|interval:metric|level:0.95|seed:0|strict:yes"
@@ -107,7 +106,7 @@ def test_identical_and_undefined_systems_are_compared_without_harm(systems):
 
 def test_results_made_by_other_rules_are_refused(systems):
     other = analysed("E", settings={"beta": 20.0})
-    with pytest.raises(IncomparableError, match=r"not scored alike.*score both with the same version"):
+    with pytest.raises(IncomparableError, match=r"were scored differently.*score both with the same version"):
         compare([systems[0], other], None, Design())
 
 
@@ -137,7 +136,7 @@ def test_a_metric_with_settings_from_the_submission_is_left_out_and_said_so(syst
     )
     found = compare([first, second], None, Design())
     assert [one.metric for one in found.differences] == ["mean"]
-    assert found.notes[-1] == "not compared, for each system has rows of its own kind: f1"
+    assert found.notes[-1] == "not compared, because the systems have different kinds of rows: f1"
     asked = compare([first, second], ["mean", "f1"], Design())
     assert [one.metric for one in asked.differences] == ["mean"]
     assert asked.notes[-1] == found.notes[-1]

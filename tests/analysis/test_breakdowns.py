@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from tests.analysis.samples import MEAN, means, metric, scores, table
 
-from basanite.analysis.breakdowns import breakdowns, left_out
 from basanite.analysis.resampling import weights
 from basanite.analysis.results import Design
+from basanite.analysis.system import breakdowns, left_out
 from basanite.kernel import LevelRows
 
 CARRIED = metric("carried", MEAN.reduce, ("x", "count"), carrier="count")

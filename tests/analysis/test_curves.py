@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.analysis.samples import COST, MEAN
 
-from basanite.analysis.curves import best, curve, error_rates, thinned
 from basanite.kernel import Sweep
+from basanite.tasks.retrieval.detection_charts import best, curve, error_rates, thin_curve
 
 
 def sweep(values):
@@ -45,7 +45,7 @@ def test_error_rates_are_ratios_of_named_columns():
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=200), st.integers(4, 50))
 def test_thinning_keeps_both_ends_and_both_extremes(values, most):
     heights = np.array(values)
-    kept = thinned(heights, most)
+    kept = thin_curve(heights, most)
     assert len(kept) <= most
     assert kept[0] == 0
     assert kept[-1] == len(heights) - 1

@@ -5,9 +5,8 @@ import pytest
 from hypothesis import given, settings
 from tests.analysis.tables_of_votes import FIVE, panels, votes_in
 
-from basanite.analysis import dawid_skene
-from basanite.analysis.judges import Combination, panel_of
-from basanite.analysis.votes import shares, votes_of
+from basanite.analysis import votes as dawid_skene
+from basanite.analysis.votes import Combination, panel_of, shares, votes_of
 from basanite.errors import SettingError
 
 
@@ -63,11 +62,11 @@ def test_with_judges_of_equal_skill_it_is_the_majority():
 def test_every_step_raises_the_posterior_and_restarts_are_reported():
     votes, _ = simulated([0.9, 0.7, 0.6])
     one_coin = np.array([False, False, True])
-    model = dawid_skene.maximised(votes, np.nan_to_num(shares(votes)), one_coin)
+    model = dawid_skene.best_judges(votes, np.nan_to_num(shares(votes)), one_coin)
     values = []
     for _ in range(25):
         values.append(dawid_skene.log_posterior(model, votes))
-        model = dawid_skene.maximised(votes, model.posterior(votes), one_coin)
+        model = dawid_skene.best_judges(votes, model.posterior(votes), one_coin)
     assert (np.diff(values) > -1e-9).all()
     fitted = dawid_skene.fit(votes)
     assert fitted.restarts[0].start == "majority"

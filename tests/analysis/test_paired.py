@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.analysis.samples import COST, F1, MEAN, RATIO, counts, means, metric, names, table
 
-from basanite.analysis.paired import IncomparableError, between_levels, difference, judged
+from basanite.analysis.paired import IncomparableError, between_levels, difference, give_verdict
 from basanite.analysis.resampling import signs, weights
 from basanite.analysis.results import Design
 from basanite.kernel import LevelRows
@@ -122,7 +122,7 @@ def test_p_and_interval_that_disagree_leave_it_undecided():
     unclear = difference(MEAN, *pair(60), design=DESIGN)
     assert unclear.low < 0 < unclear.high
     for found, p, words in ((clear, 0.06, "p 0.06 is above 0.05"), (unclear, 0.04, "p 0.04 is at most 0.05")):
-        one = judged(replace(found, p=p, p_adjusted=p), MEAN, alpha=0.05)
+        one = give_verdict(replace(found, p=p, p_adjusted=p), MEAN, alpha=0.05)
         assert one.verdict == "undecided"
         assert words in one.note
         assert f"{one.low:.4g} to {one.high:.4g}" in one.note
@@ -130,7 +130,7 @@ def test_p_and_interval_that_disagree_leave_it_undecided():
 
 def test_a_difference_clear_alone_but_not_in_its_family_is_not_shown():
     clear = difference(MEAN, *pair(60, gap=1.0), design=DESIGN)
-    assert judged(replace(clear, p_adjusted=0.3), MEAN, alpha=0.05, family=10).verdict == "no difference shown"
+    assert give_verdict(replace(clear, p_adjusted=0.3), MEAN, alpha=0.05, family=10).verdict == "no difference shown"
 
 
 def test_the_interval_of_a_difference_uses_the_shared_weights():

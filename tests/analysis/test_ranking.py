@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.analysis.samples import COST, MEAN, means
 
+from basanite.analysis.comparison import beats, draws_for, groups, holm, rank_ranges, ranking, romano_wolf, studentise
 from basanite.analysis.paired import enter
-from basanite.analysis.ranking import beats, draws_for, groups, holm, rank_ranges, ranking, romano_wolf, studentised
 from basanite.analysis.results import Design, Difference
 from basanite.errors import SettingError
 
@@ -60,7 +60,7 @@ def test_romano_wolf_seldom_cries_wolf():
         generator = np.random.default_rng(campaign)
         systems = [(name, means(generator.normal(size=40)), (MEAN,)) for name in "ABCD"]
         pairs = list(combinations(enter(systems, Design(draws=1)), 2))
-        alarms += min(romano_wolf(*studentised(pairs, draws=400, seed=0))) <= 0.05
+        alarms += min(romano_wolf(*studentise(pairs, draws=400, seed=0))) <= 0.05
     assert alarms <= 8
 
 

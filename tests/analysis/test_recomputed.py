@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from tests.analysis.samples import F1, counts, metric, names, scores, table
 
-from basanite.analysis.analyse import analyse
-from basanite.analysis.compare import compare
+from basanite.analysis.comparison import compare
 from basanite.analysis.intervals import interval
 from basanite.analysis.paired import difference
 from basanite.analysis.results import Design
+from basanite.analysis.system import analyse
 from basanite.kernel import LevelRows
 
 DESIGN = Design(draws=400)
@@ -41,9 +41,9 @@ def pair(units=40, **more):
 def test_a_value_and_its_interval_are_the_same_computed_either_way(method, clusters):
     one = pair(clusters=clusters)[0]
     design = Design(draws=5000 if method == "bca" else 400, interval=method)
-    by_sums, anew = interval(F1, one, design), interval(COMPUTED, one, design)
-    assert (anew.value, anew.low, anew.high) == pytest.approx((by_sums.value, by_sums.low, by_sums.high), rel=1e-12)
-    assert anew.units == by_sums.units == 40
+    by_sums, again = interval(F1, one, design), interval(COMPUTED, one, design)
+    assert (again.value, again.low, again.high) == pytest.approx((by_sums.value, by_sums.low, by_sums.high), rel=1e-12)
+    assert again.units == by_sums.units == 40
 
 
 @pytest.mark.parametrize("units", [12, 40])
@@ -51,12 +51,12 @@ def test_a_value_and_its_interval_are_the_same_computed_either_way(method, clust
 def test_a_difference_and_its_p_are_the_same_computed_either_way(units, clustered):
     one, two = pair(units, clusters=np.arange(units) // 2 if clustered else None)
     by_sums = difference(F1, one, two, design=DESIGN, draws=10_000)
-    anew = difference(COMPUTED, one, two, design=DESIGN, draws=10_000)
-    assert anew.difference == pytest.approx(by_sums.difference, rel=1e-12)
-    assert anew.p == pytest.approx(by_sums.p, abs=0.03)  # the pulls that studentise differ in the second order
+    again = difference(COMPUTED, one, two, design=DESIGN, draws=10_000)
+    assert again.difference == pytest.approx(by_sums.difference, rel=1e-12)
+    assert again.p == pytest.approx(by_sums.p, abs=0.03)  # the pulls that studentise differ in the second order
     if by_sums.low is not None:
-        assert (anew.low, anew.high) == pytest.approx((by_sums.low, by_sums.high), rel=1e-12)
-    assert anew.verdict == by_sums.verdict
+        assert (again.low, again.high) == pytest.approx((by_sums.low, by_sums.high), rel=1e-12)
+    assert again.verdict == by_sums.verdict
 
 
 def test_the_order_of_units_in_a_file_changes_nothing():

@@ -18,7 +18,7 @@ from basanite.analysis.resampling import (
     frame_of,
     indices,
     portion_of,
-    resampled,
+    resample,
     sign_blocks,
     signs,
     weight_blocks,
@@ -128,7 +128,7 @@ def test_rows_are_summed_by_cluster():
 def test_draws_of_a_part_use_the_columns_of_its_units():
     one = means([3.0, 1.0, 4.0, 1.0, 5.0])
     frame, index = frame_of(one), np.array([4, 0])
-    drawn = resampled(frame, [Job(portion_of(frame, one.rows[index], index), (MEAN,))], draws=40, seed=6)[0][0]
+    drawn = resample(frame, [Job(portion_of(frame, one.rows[index], index), (MEAN,))], draws=40, seed=6)[0][0]
     counted = weights(5, draws=40, seed=6)
     by_hand = [(3 * row[0] + 5 * row[4]) / (row[0] + row[4]) if row[0] + row[4] else np.nan for row in counted]
     assert np.allclose(drawn, by_hand, equal_nan=True)

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from basanite.analysis.restricting import NothingLeftError, restricted
+from basanite import score
+from basanite.analysis.restriction import NothingLeftError, restrict_scores
 from basanite.analysis.results import Design
-from basanite.interface import score
 from basanite.spine import analyse
 
 DESIGN = Design(draws=50)
@@ -37,7 +37,7 @@ def test_what_is_left_has_the_values_of_its_level(scores):
     compared = 0
     for factor in factors(scores):
         for level, values in whole.breakdowns[factor].items():
-            part = analyse(restricted(scores, factor, level), DESIGN)
+            part = analyse(restrict_scores(scores, factor, level), DESIGN)
             for name, value in values.items():
                 np.testing.assert_equal(part.values[name].value, value.value)
                 compared += 1
@@ -46,7 +46,7 @@ def test_what_is_left_has_the_values_of_its_level(scores):
 
 def test_a_level_that_no_unit_has_is_refused(scores):
     with pytest.raises(NothingLeftError, match="nowhere"):
-        restricted(scores, "openness", "nowhere")
+        restrict_scores(scores, "openness", "nowhere")
 
 
 def test_what_is_drawn_anew_is_drawn_for_the_units_that_are_left(scores):
@@ -56,6 +56,6 @@ def test_what_is_drawn_anew_is_drawn_for_the_units_that_are_left(scores):
     kinds = np.array(["a", "b"] * len(table.units))[: len(table.units)]
     drawn = replace(table, factors={"kind": kinds}, redrawn=lambda seed: lambda draws: np.stack([table.rows] * draws))
     only = replace(scores, tables={scores.primary: drawn}, metrics=(scores.metric(scores.primary),))
-    part = restricted(only, "kind", "b").tables[scores.primary]
+    part = restrict_scores(only, "kind", "b").tables[scores.primary]
     assert part.units == table.units[1::2]
     np.testing.assert_array_equal(part.redrawn(0)(3)[2], part.rows)

@@ -24,6 +24,7 @@ def arrivals(kind: str, rng: np.random.Generator) -> tuple[np.ndarray, float]:
     return rng.beta(2, 6, shape), 0.25
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("kind", ["rare", "even", "skewed"])
 def test_peeking_after_every_unit_keeps_the_level_of_a_sequence_and_breaks_that_of_an_interval(kind: str) -> None:
     """The sequence only shrinks, so that looking at its end is looking at every step of it."""

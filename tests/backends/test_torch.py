@@ -6,8 +6,8 @@ from tests.metrics.labelled_features import clouds
 
 from basanite import registry
 from basanite.errors import FeaturesError
-from basanite.metrics.representation.classes import Classes
-from basanite.metrics.representation.everything import Options, measure
+from basanite.representation.measures.all_measures import Options, measure
+from basanite.representation.measures.results import Classes
 
 torch = pytest.importorskip("torch")
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from scipy.stats import binom
-from tools.website.coverage import PAGE, loud, miss, records, written
+from tools.website.coverage import PAGE, UNMEASURED, loud, miss, records, written
 
 from basanite import registry
 
@@ -56,7 +56,9 @@ def metrics():
 
 
 def test_every_registered_metric_was_measured_at_every_size_and_in_clusters(measured, metrics):
-    names = {(metric.family, metric.name) for metric in metrics}
+    families = {metric.family for metric in metrics}
+    assert families >= set(UNMEASURED)
+    names = {(metric.family, metric.name) for metric in metrics if metric.family not in UNMEASURED}
     wanted = {(*name, units, False) for name in names for units in (30, 100, 300)}
     wanted |= {(*name, 30, True) for name in names - ALONE}
     found = [(line["family"], line["metric"], line["units"], line["clusters"]) for line in measured[0]["lines"]]
@@ -88,7 +90,7 @@ def test_the_records_say_how_sure_they_are(simulation, measured):
 
 
 def test_no_test_is_too_loud(alarms, measured):
-    families = {(name, metric.name) for name, all_ in alarms.families().items() for metric in all_}
+    families = {(name, one.name) for name, all_ in alarms.families().items() for one in all_ if name not in UNMEASURED}
     assert {(line["family"], line["metric"]) for line in measured[1]["lines"]} == families
     assert [line for line in measured[1]["lines"] if line["units"] >= 30 and loud(line, measured[1])] == []
 
@@ -104,6 +106,7 @@ def within(share: float, low: float, high: float, trials: int) -> bool:
     return bool(binom.ppf(CHANCE, trials, low) <= hits <= binom.ppf(1 - CHANCE, trials, high))
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("world", QUICK)
 def test_a_simulation_from_files_to_values_meets_the_goal(simulation, world):
     for line in simulation.measure(world, CAMPAIGNS, cells=((30, False), (30, True)), seed=10_000):

@@ -2,14 +2,14 @@
 
 import pytest
 from tests.campaign.staging import staged
+from tests.offices.machines import judge
+from tests.offices.submitting import Member
 
 import scale_rows
-from basanite.campaign.organising import due
-from basanite.campaign.results.adopted import adopted
+from basanite.campaign.actions import upkeep
+from basanite.campaign.results.facts import adopted_results
 from basanite.campaign.store.tables import Submission
 from basanite.testing import SetClock, small_office, small_pack
-from basanite.testing.crowd import Member
-from basanite.testing.faults import judge
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def stage(tmp_path):
 def test_copies_are_whole_and_belong_to_the_teams_in_turn(stage):
     office, season = stage.office, stage.season
     first = stage.submit("alpha", kind="contrastive")
-    due.sign(office)
+    upkeep.sign(office)
     template = scale_rows.template_of(office, first)
     tables = {table.name for table, _, _ in template.rows}
     assert {"submissions", "charges", "results", "adoptions", "receipts", "messages", "workflow_status"} <= tables
@@ -36,6 +36,6 @@ def test_copies_are_whole_and_belong_to_the_teams_in_turn(stage):
         assert [row.team_id for row in rows[1:]] == [season.alpha, season.beta] * 3 + [season.alpha]
         assert rows[2].person_id == season.bea
         assert len({row.sha256 for row in rows}) == 8
-        results = adopted(session, [row.id for row in rows])
+        results = adopted_results(session, [row.id for row in rows])
         assert {one.submission_id for one in results.values()} == {row.id for row in rows}
-    assert due.sign(office) == 0
+    assert upkeep.sign(office) == 0

@@ -1,15 +1,26 @@
-"""An office on each of the two databases: tests that ask for `office` run twice (mark `store`).
+"""An office on each of the two databases: tests that ask for `office` run twice in `make test-all` (mark `store`).
 
-Where the whole run is moved to PostgreSQL (`basanite.testing.engines`), they run once, there.
+`make test` runs them on SQLite alone. Where the whole run is moved to PostgreSQL (`tests.offices.engines`), they run
+once, there.
 """
 
 from contextlib import ExitStack
 
 import pytest
+from tests.children import start_quickly
+from tests.offices import engines
+from tests.offices.prepared import fresh_office, small_season
 
-from basanite.testing import SetClock, engines, season, small_office, small_pack
+from basanite.testing import SetClock, small_office, small_pack
 
 ENGINES = ("postgresql",) if "postgres" in engines.chosen() else ("sqlite", "postgresql")
+MARKS = {"sqlite": [pytest.mark.store], "postgresql": [pytest.mark.store, pytest.mark.slow]}
+
+
+@pytest.fixture(autouse=True)
+def children(monkeypatch):
+    """Ordinary scoring children do not start Python again (`tests/children.py`)."""
+    start_quickly(monkeypatch)
 
 
 @pytest.fixture(scope="session")
@@ -41,7 +52,7 @@ def clock():
     return SetClock()
 
 
-@pytest.fixture(params=[pytest.param(name, marks=pytest.mark.store) for name in ENGINES])
+@pytest.fixture(params=[pytest.param(name, marks=MARKS[name]) for name in ENGINES])
 def database_url(request):
     """The address of an empty database with tables; None means where this run of the tests puts offices."""
     if request.param == "sqlite" or "postgres" in engines.chosen():
@@ -57,7 +68,8 @@ def database_url(request):
 def office(tmp_path, clock, database_url):
     """An office with empty tables, on SQLite and on PostgreSQL."""
     with ExitStack() as stack:
-        made = small_office(tmp_path, clock, database_url)
+        url = database_url
+        made = fresh_office(tmp_path, clock) if url is None else small_office(tmp_path, clock, url)
         stack.callback(made.close)
         yield made
 
@@ -65,7 +77,7 @@ def office(tmp_path, clock, database_url):
 @pytest.fixture
 def sqlite_office(tmp_path, clock):
     """An office on one database alone, for tests in which it does not matter: SQLite unless the run is moved."""
-    made = small_office(tmp_path, clock)
+    made = fresh_office(tmp_path, clock)
     yield made
     made.close()
 
@@ -73,7 +85,7 @@ def sqlite_office(tmp_path, clock):
 @pytest.fixture
 def small(office):
     """The small season in the office."""
-    return season(office)
+    return small_season(office)
 
 
 @pytest.fixture(scope="session")

@@ -4,15 +4,16 @@ import json
 from dataclasses import asdict, dataclass
 
 from sqlalchemy import select
+from tests.offices.prepared import done_once
 
-from basanite.campaign.intake import accepting
-from basanite.campaign.jobs import comparing, stages
-from basanite.campaign.jobs.material import SEEDS, material
-from basanite.campaign.model.declared import Declared
+from basanite.campaign.actions import references
+from basanite.campaign.intake import acceptance
+from basanite.campaign.jobs import comparison, stages
+from basanite.campaign.jobs.scoring_process import SEEDS, material
+from basanite.campaign.model.plan import Declared
 from basanite.campaign.office import Actor, Office
-from basanite.campaign.organising import reference_files, references
 from basanite.campaign.results import boards, ladder
-from basanite.campaign.results.adopted import adopted
+from basanite.campaign.results.facts import adopted_results
 from basanite.campaign.store.tables import Batch, BatchItem, Result, Submission
 from basanite.testing import Season, SetClock, SmallPack, season, small_campaign_text
 
@@ -37,7 +38,9 @@ class Stage:
         stored = office.files.take(getattr(self.pack, file))
         said = Declared(**{"task": "CLIR", "label": label, "type": kind, "language": "1A"} | declared)
         with office.writing() as session:
-            row = accepting.accept(session, office, Actor(person), getattr(self.season, team), said, stored)
+            row = acceptance.accept(
+                session, office, Actor(person), acceptance.Arrival(getattr(self.season, team), said, stored)
+            )
         self.work(row.id, stored.digest)
         return row.id
 
@@ -64,7 +67,7 @@ class Stage:
     def _files(self, submission_id):
         with self.office.reading() as session:
             row = session.get(Submission, submission_id)
-            held = adopted(session, [row.id]).get(row.id)
+            held = adopted_results(session, [row.id]).get(row.id)
             read = self.office.files.read
             kept = (None, None) if held is None else (held.digest, held.figures)
             return read(row.problems_digest), *(None if one is None else read(one) for one in kept)
@@ -77,10 +80,15 @@ class Stage:
     def add_reference(self, dataset, key=None, *, queryset="QUERY1", open_queries=None, **options):
         """Add a version of the key for a data set; gives its id."""
         lists = {"metadata": self.pack.metadata, "open_queries": open_queries}
-        paths = reference_files.Paths((key or self.pack.key,), **lists)
-        material = reference_files.take_in(self.office, paths)
+        paths = references.Paths((key or self.pack.key,), **lists)
+        material = references.take_in(self.office, paths)
         place = references.Place("CLIR", dataset, "1A", queryset)
-        row = self.do(references.add, self.season.as_eva, self.season.campaign_id, place, material, **options)
+        row = self.do(
+            references.add,
+            self.season.as_eva,
+            self.season.campaign_id,
+            references.NewVersion(place, material, **options),
+        )
         return row.id
 
     def score_batch(self, batch_id):
@@ -101,9 +109,9 @@ class Stage:
         about = run.sha256, *used.reference.files["reference"]
         if about in WRITTEN:
             written = stages.Written(self.office.files.put(WRITTEN[about]).digest)
-            comparing._end_item(self.office, item_id, "scored", run, used, written)
+            comparison._end_item(self.office, item_id, "scored", run, used, written)
             return
-        comparing.score_item(self.office, item_id)
+        comparison.score_item(self.office, item_id)
         with self.office.reading() as session:
             key = session.get(BatchItem, item_id).new_key
             WRITTEN[about] = self.office.files.read(session.get(Result, key).digest)
@@ -113,14 +121,21 @@ class Stage:
         with self.office.writing() as session:
             asked = [*boards.orders_due(session, self.office), *ladder.orders_due(session, self.office)]
         for order in asked:
-            comparing.compare(self.office, **asdict(order))
+            comparison.compare(self.office, **asdict(order))
         return len(asked)
 
 
-def staged(office, clock, pack, **campaign):
-    """A season with a reference for both of its windows."""
-    made = Stage(office, season(office, small_campaign_text(**campaign)), clock, pack)
-    office.vault.keep(SEEDS, made.season.campaign_id, SEED)
-    for dataset in ("DEV", "EVAL1"):
-        made.add_reference(dataset)
-    return made
+def staged(office, clock, pack, *, then=None, **campaign):
+    """A season with a reference for both of its windows; `then` does more in an office with a season."""
+    text = small_campaign_text(**campaign)
+
+    def put_in(into):
+        made = Stage(into, season(into, text), clock, pack)
+        into.vault.keep(SEEDS, made.season.campaign_id, SEED)
+        for dataset in ("DEV", "EVAL1"):
+            made.add_reference(dataset)
+        if then is not None:
+            then(into, made.season)
+        return made.season
+
+    return Stage(office, done_once(office, ("staged", text, then), put_in), clock, pack)

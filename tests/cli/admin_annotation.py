@@ -5,13 +5,13 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from basanite.campaign.annotating import adjudicating, assigning, setting_up
-from basanite.campaign.annotating.finding import document_named
 from basanite.campaign.office import COMMAND, Actor
-from basanite.campaign.people.persons import add_person
-from basanite.campaign.people.roles import grant
+from basanite.campaign.people.persons import Newcomer, add_person
+from basanite.campaign.people.roles import RoleGrant, grant
+from basanite.campaign.work.annotation import adjudication, assignment, setup
+from basanite.campaign.work.annotation.lookup import document_named
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "campaign" / "annotating"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "campaign" / "work" / "annotation"))
 
 from annotating_stage import CONFIG, TEXTS, write_package
 from annotating_stage import Stage as Work
@@ -22,6 +22,7 @@ def fill_annotation(stage, folder) -> None:
     package = write_package(folder / "matches")
     (folder / "matches.yaml").write_text(CONFIG, encoding="utf-8")
     newer = CONFIG.replace("version: 1", "version: 2").replace("key: t}", "key: t, help: A side}")
+    (folder / "rules.tsv").write_text("Match\tFoxes 3, Bears 0\n", encoding="utf-8")
     (folder / "newer.yaml").write_text(newer, encoding="utf-8")
     (folder / "brat").mkdir()
     text = TEXTS["train/three"]
@@ -35,15 +36,21 @@ def _project(stage, package) -> None:
     office, season, people = stage.office, stage.season, {}
     with office.writing() as session:
         for name in ("anna", "axel", "adam", "judy"):
-            people[name] = add_person(session, office, name=name.title(), mail=f"{name}@people.example").id
+            people[name] = add_person(session, office, Newcomer(name=name.title(), mail=f"{name}@people.example")).id
         role = {"role": "adjudicator", "campaign_id": season.campaign_id}
-        grant(session, office, COMMAND, person_id=people["judy"], **role)
-        project = setting_up.create_project(session, office, season.as_eva, season.campaign_id, package, CONFIG)
+        grant(session, office, COMMAND, RoleGrant(person_id=people["judy"], **role))
+        project = setup.create_project(
+            session, office, season.as_eva, season.campaign_id, setup.NewProject(package, CONFIG)
+        )
         pair = [people["anna"], people["axel"]]
-        assigning.assign(session, office, season.as_eva, project.id, pair, part="train")
+        assignment.assign(session, office, season.as_eva, project.id, pair, assignment.TextScope(part="train"))
     work = Work(office, season, project.id, **people)
     for person in pair:
         work.annotate(person, "one", [("Foxes", [6, 11], 2), ("Owls", [21, 25], 1)])
-    text = work.ask(document_named, project.id, "one").id
-    work.do(adjudicating.accept_unanimous, Actor(people["judy"]), text)
-    work.do(adjudicating.finish, Actor(people["judy"]), text)
+        work.annotate(person, "three", [("Foxes", [0, 5], 3), ("Bears", [9, 14], 0)])
+        work.annotate(person, "four", [("Owls", [4, 8], 0), ("Wolves", [25, 31], 4)])
+    for name in ("one", "four"):
+        text = work.ask(document_named, project.id, name).id
+        work.do(adjudication.accept_unanimous, Actor(people["judy"]), text)
+        if name == "one":
+            work.do(adjudication.finish, Actor(people["judy"]), text)

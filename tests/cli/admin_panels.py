@@ -11,14 +11,14 @@ from sqlalchemy import inspect, select
 from tests.cli.running import JUDGING
 
 from basanite.campaign.office import Actor
-from basanite.campaign.panels.attending import joining, working
-from basanite.campaign.panels.preparing import batches, setting_up
-from basanite.campaign.people.persons import add_person
+from basanite.campaign.people.persons import Newcomer, add_person
 from basanite.campaign.store.tables import Submission
 from basanite.campaign.store.tables.base import random_id
-from basanite.formats.archives.repair import write_archive
-from basanite.judging.items import Block, item_of
-from basanite.synthetic.files.pictures import text_picture
+from basanite.campaign.work.panels import batches, enrolment, judge_work, setup
+from basanite.campaign.work.panels.desk import judge_desk
+from basanite.formats.archives.output import write_archive
+from basanite.synthetic.summaries import text_picture
+from basanite.work.items import Block, item_of
 
 DOCUMENT = "MATERIAL_BASE-1A_00000001"
 
@@ -36,7 +36,7 @@ def fill_panels(stage, folder) -> None:
     _rated(stage)
     done = _panel(stage, scheme, "done", judges)
     _judged(stage, done, judges, ("Y", "Y"))
-    stage.do(setting_up.close_panel, stage.season.as_eva, done)
+    stage.do(setup.close_panel, stage.season.as_eva, done)
     _batch(stage, key, folder)
     _summaries(stage, folder)
     _pool(stage)
@@ -44,20 +44,20 @@ def fill_panels(stage, folder) -> None:
 
 def _person(stage, name: str) -> str:
     with stage.office.writing() as session:
-        return add_person(session, stage.office, name=name.title(), mail=f"{name}@people.example").id
+        return add_person(session, stage.office, Newcomer(name=name.title(), mail=f"{name}@people.example")).id
 
 
 def _panel(stage, scheme: str, name: str, judges, *, opened: bool = True) -> str:
     eva, office = stage.season.as_eva, stage.office
-    panel = stage.do(setting_up.create, eva, stage.season.campaign_id, scheme, name=name).id
+    panel = stage.do(setup.create, eva, stage.season.campaign_id, setup.NewPanel(scheme, name=name)).id
     words = ("query1", DOCUMENT) if name == "done" else ("query9", "MATERIAL_BASE-1A_00000009")
     blocks = [Block("query", words[0]), Block("document", f"{words[1]} is about it.")]
     item = item_of(blocks, {"query": words[0], "document": words[1]}, new_id=random_id)
-    stage.do(setting_up.add_items, eva, panel, [item])
+    stage.do(setup.add_items, eva, panel, [item])
     for judge in judges:
-        stage.do(joining.enrol, eva, panel, judge)
+        stage.do(enrolment.enrol, eva, panel, judge)
     if opened:
-        stage.do(setting_up.open_panel, eva, panel)
+        stage.do(setup.open_panel, eva, panel)
     assert office is stage.office
     return panel
 
@@ -65,19 +65,23 @@ def _panel(stage, scheme: str, name: str, judges, *, opened: bool = True) -> str
 def _rated(stage) -> None:
     """A panel that gives scores to texts."""
     scheme = (JUDGING / "schemes" / "readability.toml").read_text()
-    panel = stage.do(setting_up.create, stage.season.as_eva, stage.season.campaign_id, scheme, name="ease").id
+    panel = stage.do(
+        setup.create, stage.season.as_eva, stage.season.campaign_id, setup.NewPanel(scheme, name="ease")
+    ).id
     texts = ("It rained all night in the valley.", "We took the slow train along the coast.")
     items = [item_of([Block("text", text)], {"passage": text[:2]}, new_id=random_id) for text in texts]
-    stage.do(setting_up.add_items, stage.season.as_eva, panel, items)
+    stage.do(setup.add_items, stage.season.as_eva, panel, items)
 
 
 def _judged(stage, panel: str, judges, marks) -> None:
     for judge, mark in zip(judges, marks, strict=True):
-        stage.do(joining.consent, Actor(judge), panel, "1")
-        stage.do(joining.declare, Actor(judge), panel)
+        stage.do(enrolment.consent, Actor(judge), panel, "1")
+        stage.do(enrolment.declare, Actor(judge), panel)
         with stage.office.reading() as session:
-            at = working.desk(session, stage.office, panel, judge).assignment
-        stage.do(working.answer, Actor(judge), panel, at, {"relevant": mark}, key="one", seconds=20)
+            at = judge_desk(session, stage.office, panel, judge).assignment
+        stage.do(
+            judge_work.answer, Actor(judge), panel, at, judge_work.Answer({"relevant": mark}, key="one", seconds=20)
+        )
 
 
 def _batch(stage, panel: str, folder) -> None:
@@ -108,10 +112,14 @@ def _summaries(stage, folder) -> None:
         changed = {"id": random_id(), "task": "E2E", "sha256": stored.digest, "size": stored.size, "number": 77}
         session.add(Submission(**same | changed | {"name": "summaries.tgz", "state": "scored"}))
     scheme = (JUDGING / "schemes" / "relevance.toml").read_text()
-    stage.do(setting_up.create, stage.season.as_eva, stage.season.campaign_id, scheme, name="sums", window="dev")
+    stage.do(
+        setup.create, stage.season.as_eva, stage.season.campaign_id, setup.NewPanel(scheme, name="sums", window="dev")
+    )
 
 
 def _pool(stage) -> None:
     """A panel for what the runs of a window found."""
     scheme = (JUDGING / "schemes" / "pool.toml").read_text()
-    stage.do(setting_up.create, stage.season.as_eva, stage.season.campaign_id, scheme, name="found", window="dev")
+    stage.do(
+        setup.create, stage.season.as_eva, stage.season.campaign_id, setup.NewPanel(scheme, name="found", window="dev")
+    )

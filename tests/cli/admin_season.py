@@ -9,16 +9,15 @@ from tests.cli.admin_annotation import fill_annotation
 from tests.cli.admin_panels import fill_panels
 from tests.cli.admin_reading import fill_reading
 
-from basanite.campaign.keeping.exporting import export_campaign
+from basanite.campaign.actions import appeals, approvals, plans, releases, rescoring
+from basanite.campaign.actions.packs import NewFile, add_file, find_pack
+from basanite.campaign.archive.campaign_export import export_campaign
 from basanite.campaign.office import Actor
-from basanite.campaign.organising import appeals, plans, releasing, rescoring, seconding
-from basanite.campaign.packs.files import add_file, find_pack
-from basanite.campaign.people.exceptions import ask_exception
-from basanite.campaign.people.persons import add_person
-from basanite.campaign.people.saying.questions import ask_question
-from basanite.campaign.people.saying.webhooks import add_webhook
-from basanite.campaign.people.terms import agreements, resources
-from basanite.campaign.people.terms.deletions import ask_for_deletion
+from basanite.campaign.people import agreements, resources
+from basanite.campaign.people.agreements import ask_for_deletion
+from basanite.campaign.people.communication import add_webhook, ask_question
+from basanite.campaign.people.persons import Newcomer, add_person
+from basanite.campaign.people.roles import ask_exception
 from basanite.testing import SetClock, season, small_campaign_text, small_office, small_pack
 
 AGREEMENTS = "".join(
@@ -80,20 +79,25 @@ def _fill(stage: Stage) -> None:
     stage.submit("beta", "silent", label="dev", kind="contrastive")
     clock.set("2018-04-12 12:00")
     campaign, eva = season_.campaign_id, season_.as_eva
-    stage.do(releasing.release, eva, campaign, "week", "certification")
-    stage.do(appeals.open_appeal, season_.as_bea, campaign, "week", "the key is wrong", submission_id=_first(stage))
+    stage.do(releases.release, eva, campaign, releases.LevelRelease("week", "certification"))
+    stage.do(
+        appeals.open_appeal,
+        season_.as_bea,
+        campaign,
+        appeals.Objection("week", "the key is wrong", submission_id=_first(stage)),
+    )
     second = stage.add_reference("DEV", reason="two labels were wrong")
     batch = stage.do(rescoring.preview, eva, second, reason="two labels were wrong")
     stage.score_batch(batch.id)
     clock.forward(hours=1)
     stage.add_reference("EVAL1", reason="one label was wrong")
-    stage.do(seconding.ask_to_void, Actor(season_.eva), campaign, dev, reason="it was copied")
+    stage.do(approvals.ask_to_void, Actor(season_.eva), campaign, dev, reason="it was copied")
     with stage.office.writing() as session:
-        add_person(session, stage.office, name="Kim", mail="kim@people.example")
+        add_person(session, stage.office, Newcomer(name="Kim", mail="kim@people.example"))
         add_webhook(session, stage.office, eva, campaign, url="https://example.org/hook", kinds=["results_released"])
         _fill_terms(session, stage)
         plan = plans.current(session, campaign)
-        add_file(session, stage.office, eva, campaign, find_pack(plan.campaign, "EVAL1"), stage.pack.documents)
+        add_file(session, stage.office, eva, campaign, find_pack(plan.campaign, "EVAL1"), NewFile(stage.pack.documents))
 
 
 def _fill_terms(session, stage: Stage) -> None:
@@ -103,7 +107,13 @@ def _fill_terms(session, stage: Stage) -> None:
     agreements.sign(session, office, people.as_ada, people.alpha, "speech", copy=copy)
     ended = agreements.sign(session, office, people.as_bea, people.beta, "speech", copy=copy)
     ask_for_deletion(session, office, people.as_eva, ended.id)
-    resources.declare(session, office, people.as_ada, people.alpha, kind="purchased", description="a dictionary")
+    resources.declare(
+        session,
+        office,
+        people.as_ada,
+        people.alpha,
+        resources.NewResource(kind="purchased", description="a dictionary"),
+    )
     ask_question(session, office, people.as_bea, people.campaign_id, "May we send two archives?")
     ask_exception(session, office, people.as_eva, people.campaign_id, people.bea, reason="the only expert")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from basanite.campaign.keeping.backup import back_up
+from basanite.campaign.archive.backup import back_up
 from basanite.campaign.sealing import Lock, seal
 from basanite.testing import small_office
 

@@ -59,7 +59,7 @@ def moved(words: tuple[str | Path, ...], cwd: Path) -> dict[str, str]:
     said = list(map(str, words))
     if "BASANITE_TESTS_ON" not in os.environ or "--data" not in said or said[0] == "demo":
         return {}
-    from basanite.testing import engines
+    from tests.offices import engines
 
     return engines.empty_place(cwd / said[said.index("--data") + 1]).environment()
 

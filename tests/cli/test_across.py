@@ -298,7 +298,7 @@ BAD = {
     "submissions as text": (
         "[tasks.submissions]\nAlpha",
         "submissions = 3\n[tasks.results]\nAlpha",
-        "no table of files",
+        "not a table of files",
     ),
 }
 

@@ -9,10 +9,11 @@ from datetime import UTC, datetime, timedelta
 
 import click
 import pytest
+from tests.built_once import built_once
 from tests.cli.admin_season import build
 from tests.cli.running import EXAMPLE, ROOT, here
 
-from basanite.campaign.model.reading import load
+from basanite.campaign.model.campaign_file import load
 from basanite.cli.admin import SECTIONS, admin
 from basanite.testing import small_campaign_text
 
@@ -33,10 +34,8 @@ ALL = list(commands())
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory):
-    """The season that examples work on, made once."""
-    folder = tmp_path_factory.mktemp("admin")
-    build(folder)
-    return folder
+    """The season that examples work on, made once for all test processes."""
+    return built_once(tmp_path_factory, "admin-season", build)
 
 
 @pytest.fixture
@@ -55,6 +54,7 @@ def example_of(words):
     return found[1]
 
 
+@pytest.mark.few(40)
 @pytest.mark.req("P-3")
 @pytest.mark.parametrize("words", ALL, ids=" ".join)
 def test_the_example_in_the_help_of_a_command_runs_and_prints_json(words, folder):
@@ -77,7 +77,7 @@ def test_the_list_of_commands_reads_by_section():
 def test_a_refusal_is_told_with_its_cure_and_ends_with_code_1(folder):
     ended = here("admin", "release", "dev", "details", "--data", "season", cwd=folder)
     assert (ended.code, ended.stdout) == (1, "")
-    assert "To do: release 'top' first" in ended.stderr
+    assert "Fix: release 'top' first" in ended.stderr
     printed = here("admin", "release", "dev", "details", "--data", "season", "--json", cwd=folder)
     assert (printed.code, printed.data["done"]) == (1, False)
     assert [one["rule"] for one in printed.data["problems"]] == ["M70"]
@@ -101,7 +101,7 @@ def test_an_example_campaign_moves_to_today_with_its_weekdays(tmp_path):
     assert now - timedelta(weeks=1, hours=2) < after.windows[0].opens.utc <= now < after.windows[0].closes.utc
     assert here("admin", "rehearse", "new.toml", cwd=tmp_path).code == 0
     again = here("admin", "campaign", "new", example, "--out", "new.toml", cwd=tmp_path)
-    assert (again.code, "new.toml is there already" in again.stderr) == (1, True)
+    assert (again.code, "new.toml already exists" in again.stderr) == (1, True)
 
 
 def test_a_campaign_file_moves_to_the_week_that_is_asked_for(tmp_path):
@@ -211,5 +211,5 @@ def test_results_of_a_crowd_are_kept_as_they_came_and_looking_them_up_is_logged(
     assert (found.code, found.data["files"]) == (0, ["results-1.csv"]), found.stderr
     assert (folder / "raw" / "results-1.csv").read_bytes() == (folder / "results.csv").read_bytes()
     again = here("admin", "panel", "batch", "raw", "key", "newest", "--out", "raw", *kept, cwd=folder)
-    assert again.code == 1  # nothing is ever written over
+    assert again.code == 1  # existing files are never overwritten
     assert "batch.raw" in here("admin", "events", *kept, cwd=folder).stdout

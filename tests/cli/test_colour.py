@@ -8,8 +8,8 @@ import sys
 import pytest
 from tests.cli.running import EXAMPLE, process
 
-from basanite.cli.colour import coloured, drawable
 from basanite.cli.options import console
+from basanite.cli.terminal import drawable, wants_colour
 
 ESCAPE = "\x1b["
 SCORE = ("score", "clir", "--reference", "key", "--submission", "Alpha.tgz", "--draws", "20", "--metric", "aqwv")
@@ -39,7 +39,7 @@ CASES = {
 @pytest.mark.parametrize("case", CASES)
 def test_colours_are_shown_where_they_are_wanted(case):
     stream, environment, wanted = CASES[case]
-    assert coloured(stream, environment) is wanted
+    assert wants_colour(stream, environment) is wanted
 
 
 def test_a_line_is_only_written_over_on_a_terminal_that_can():

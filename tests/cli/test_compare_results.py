@@ -27,7 +27,7 @@ def made(tmp_path_factory):
 
 @pytest.fixture
 def results(made, tmp_path):
-    """The same, to be changed: a function writes Beta's result anew."""
+    """The same, to be changed: a function writes Beta's result again."""
     for path in made.iterdir():
         (tmp_path / path.name).write_text(path.read_text())
 
@@ -59,7 +59,7 @@ def test_values_and_differences_stand_side_by_side_and_nothing_is_tested(results
 def test_words_say_the_values_with_intervals_and_that_nothing_is_tested(results):
     ended = compare(results())
     assert ended.code == 0
-    assert "Alpha: aqwv is 0.7088 (95 % interval" in " ".join(ended.stdout.split())
+    assert "Alpha: AQWV is 0.7088 (95% CI" in " ".join(ended.stdout.split())
     assert "No p and no interval of the differences" in " ".join(ended.stdout.split())
 
 
@@ -91,9 +91,9 @@ def test_results_that_were_not_made_alike_are_refused_with_what_differs_unless_f
 
 REFUSED = {
     "a newer format": ({"format": "basanite-result/2"}, "written by a newer Basanite: upgrade this one"),
-    "an older format": ({"format": "basanite-result/0"}, "Make it again"),
-    "another kind": ({"format": "basanite-comparison/1"}, "is no result"),
-    "no format": ({"format": None}, "is no result"),
+    "an older format": ({"format": "basanite-result/0"}, "Create it again"),
+    "another kind": ({"format": "basanite-comparison/1"}, "is not a result"),
+    "no format": ({"format": None}, "is not a result"),
     "no values": ({"values": []}, "is not a whole result"),
     "a value that is a text": ({"values": {"aqwv": {"value": "0.5"}}}, "is not a whole result"),
     "notes that are numbers": ({"notes": [1]}, "1 is not a text"),

@@ -6,14 +6,19 @@ import os
 import shutil
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
+import click
 import pytest
 from tests.cli.running import here, plain
 
 from basanite import registry
-from basanite.cli.completion import SETUP
-from basanite.cli.contents import COMMANDS
+from basanite.campaign.actions.registry import ACTIONS
+from basanite.cli import app
+from basanite.cli.admin.commands import ActionGroup
+from basanite.cli.groups import COMMANDS
+from basanite.cli.installation import SETUP
 
 pytestmark = pytest.mark.req("P-3")
 
@@ -83,6 +88,20 @@ def test_completing_a_command_loads_nothing_heavy(words):
 def test_completing_inside_a_command_loads_neither_models_nor_the_server(words):
     _, loaded = asked(words)
     assert set(loaded) <= {"numpy", "rich"}
+
+
+def test_groups_of_actions_have_the_parts_that_actions_declare():
+    admin = app.get_command(click.Context(app), "admin")
+    groups = [admin.get_command(click.Context(admin), name) for name in admin.list_commands(click.Context(admin))]
+    made = {group.name: set(group.parts) for group in groups if isinstance(group, ActionGroup)}
+    for group in groups:
+        if isinstance(group, ActionGroup):
+            import_module(f"basanite.campaign.actions.{group.module}")
+    declared = {
+        name: {one.name.partition(" ")[2] for one in ACTIONS.values() if one.name.startswith(f"{name} ")}
+        for name in made
+    }
+    assert made == declared
 
 
 def test_zsh_and_fish_are_told_what_a_command_is_for():

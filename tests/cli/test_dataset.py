@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.cli.running import here
 
-from basanite.synthetic.files.packs import BuildSpec, RawSpec, raw_documents, write_build_pack, write_raw_table
+from basanite.synthetic.packs import BuildSpec, RawSpec, raw_documents, write_build_pack, write_raw_table
 
 TREE = "IARPA_MATERIAL-BASE-1A"
 
@@ -86,9 +86,9 @@ def test_misuse_is_answered_with_its_cure(table, more, said):
 
 def test_nothing_is_written_over_and_a_missing_folder_is_told(table):
     build(table)
-    assert "exists already" in build(table).stderr
+    assert "already exists" in build(table).stderr
     ended = here("dataset", "check", "none", cwd=table.parent)
-    assert (ended.code, "is no folder" in ended.stderr) == (2, True)
+    assert (ended.code, "is not a folder" in ended.stderr) == (2, True)
 
 
 @pytest.mark.req("M91")

@@ -8,9 +8,11 @@ import shlex
 import pytest
 from tests.cli.running import here, process
 
-from basanite.cli.demo import reading
-from basanite.cli.demo.tour import MARKER, with_draft
+from basanite.cli import demo_tour
+from basanite.cli.demo_tour import MARKER, with_draft
+from basanite.demo import files
 from basanite.errors import SettingError
+from basanite.extras import Extra
 
 pytestmark = pytest.mark.timeout(240)  # a whole demo, on a machine that may be busy with other tests
 
@@ -34,8 +36,8 @@ def test_the_demo_ends_with_the_page_to_open(shown):
 
 def test_the_mistakes_are_shown_with_file_and_line(shown):
     _, ended = shown
-    assert re.search(r"query[0-9]{5}\.tsv:3:3: confidence '1' .*\(M29\)\. To do: write 1\.0", ended.stdout)
-    assert {"M22", "M25", "M29"} <= set(re.findall(r"\((M[0-9]{2})\)", ended.stdout))
+    assert re.search(r"query[0-9]{5}\.tsv:3:3: confidence '1' .*\[M29\]\. Fix: write 1\.0", ended.stdout)
+    assert {"M22", "M25", "M29"} <= set(re.findall(r"\[(M[0-9]{2})\]", ended.stdout))
 
 
 @pytest.mark.parametrize("name", ["e2e", "domainid"])
@@ -47,6 +49,7 @@ def test_the_other_tasks_are_checked_scored_and_reported(shown, name):
     assert (folder / "my demo" / f"{name}.html").is_file()
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     "kind",
     ["validate clir", "score clir", "compare clir", "score e2e", "score domainid", "score reading", "reading explain"],
@@ -58,7 +61,7 @@ def test_a_command_that_is_told_does_the_same_by_hand(shown, kind):
     assert done.code == 0, done.stderr
     if kind == "score clir":
         value = re.search(r"Gamma: AQWV (-?[0-9.]+) ", ended.stdout)[1]
-        assert f"aqwv is {value} " in done.stdout
+        assert f"AQWV is {value} " in done.stdout
 
 
 def test_a_derivation_and_a_contradiction_are_shown_with_the_words_behind_them(shown):
@@ -88,15 +91,15 @@ class Listener:
 @pytest.mark.parametrize(
     ("lack", "value", "said"),
     [
-        ("NEEDED", ("no_such_package",), "pip install -r requirements/reading.txt"),
-        ("example_folder", lambda: None, "source tree"),
+        ("EXTRAS", {"reading": Extra("reading", ("no_such_package",))}, 'pip install "basanite[reading]"'),
+        ("examples", lambda: None, "source tree"),
     ],
     ids=["extra", "example"],
 )
 def test_without_the_extra_or_the_example_the_demo_says_so_and_goes_on(tmp_path, monkeypatch, lack, value, said):
-    monkeypatch.setattr(reading, lack, value)
+    monkeypatch.setattr(files, lack, value)
     listener = Listener(tmp_path)
-    reading.show_reading(listener)
+    demo_tour.show_reading(listener)
     assert said in listener.said[-1]
     assert list(tmp_path.iterdir()) == []
 

@@ -1,11 +1,11 @@
-"""`basanite explore`: the command's contract, on the example."""
+"""`basanite material explore`: the command's contract, on the example."""
 
 from __future__ import annotations
 
 import pytest
 from tests.cli.running import EXAMPLE, here
 
-WORDS = ("explore", "clir", "--reference", "key", "--submission", "Gamma.tgz")
+WORDS = ("material", "explore", "clir", "--reference", "key", "--submission", "Gamma.tgz")
 FACTORS = ("--metadata", "metadata/documents.tsv", "--metadata", "metadata/queries.tsv")
 
 
@@ -63,7 +63,7 @@ def test_a_domain_key_of_other_queries_is_refused(domains):
 
 @pytest.mark.req("M72", case="bad")
 def test_without_a_key_of_ones_own_nothing_is_told():
-    ended = here("explore", "clir", "--submission", "Gamma.tgz")
+    ended = here("material", "explore", "clir", "--submission", "Gamma.tgz")
     assert (ended.code, ended.stdout) == (2, "")
     assert "--reference" in ended.stderr
 

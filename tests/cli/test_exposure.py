@@ -37,8 +37,8 @@ def test_the_rehearsal_prints_what_a_prober_recovers_with_the_quota_rounding_and
     assert off["bits"] > 10 * bounded["bits"]
     assert not few["made_up"]
     words = here("admin", "rehearse", "plan.toml", "--reference", "key", cwd=tmp_path).stdout
-    assert f"a simulated prober found {most['hits']} of {most['relevant']} relevant documents" in words
-    assert "Warning: dev: a team may look at 1,300 results of CLIR on a sealed reference" in words
+    assert f"a simulated attacker found {most['hits']} of {most['relevant']} relevant documents" in words
+    assert "Warning: dev: a team can see 1,300 results of CLIR on a sealed reference" in words
 
 
 def test_without_a_reference_the_prober_is_simulated_on_a_made_up_one(tmp_path):
@@ -69,7 +69,7 @@ def test_a_plan_that_turns_both_off_is_taken_with_a_warning_that_says_what_to_do
     write_plan(tmp_path, "looks = false\nladder = false")
     added = here("admin", "campaign", "add", "plan.toml", "--data", "season", cwd=tmp_path)
     assert added.code == 0, added.stdout + added.stderr
-    assert "Warning: dev: a team may look at 1,300 results" in added.stdout
+    assert "Warning: dev: a team can see 1,300 results" in added.stdout
     write_plan(tmp_path)
     changed = here(
         "admin", "campaign", "change", "plan.toml", "--reason", "safer", "--data", "season", "--json", cwd=tmp_path

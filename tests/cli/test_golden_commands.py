@@ -5,8 +5,8 @@
 with `exit` (its code) and one of `stdout.json` (all of it), `stdout.subset.json` (what must be in it), `stdout.txt` and
 `stderr.txt` (to the letter). `@VERSION@` stands for our version. Numbers may differ by one in the tenth digit.
 
-One case of each command starts new interpreters, which show an import that is missing; the others are forked, and start
-new interpreters in `make test-all`.
+One case of every sixteenth command starts new interpreters, which show an import that is missing; the others are
+forked, and start new interpreters in `make test-all`.
 
 Outputs were taken from a run and then read against the contract; `test_contract.py` checks the numbers by other means.
 """
@@ -38,21 +38,25 @@ from tests.cli.running import (
 )
 
 from basanite import __version__
-from basanite.cli.contents import COMMANDS
+from basanite.cli.groups import COMMANDS
 
 GOLDEN = Path(__file__).parent / "golden"
 FRACTION = re.compile(r"-?[0-9]+(\.[0-9]+(e[+-]?[0-9]+)?|e[+-]?[0-9]+)")
 CASES = sorted(path.parent for path in GOLDEN.glob("*/command"))
-NUMBERS = [
-    pytest.param(case, marks=pytest.mark.slow if case.name == "demo" else ())  # made of commands that have their cases
+ONE_BY_ONE = [
+    # The demo is made of commands that have their cases, and test_demo.py looks at what it says.
+    pytest.param(case, marks=pytest.mark.slow if case.name == "demo" else ())
     for case in CASES
-    if any(case.glob("stdout*.json"))
 ]
+NUMBERS = [one for one in ONE_BY_ONE if any(one.values[0].glob("stdout*.json"))]
 WORD = {case: (case / "command").read_text(encoding="utf-8").splitlines()[-1].split()[1] for case in CASES}
 """The command whose output a case compares."""
 DONE = [case for case in CASES if (case / "exit").read_text().strip() == "0"]
-FIRST = set({WORD[case]: case for case in [*reversed(CASES), *reversed(DONE)]}.values())
-"""One case of each command, which succeeds where there is such a one."""
+STARTED = [
+    path.parent for path in CASES[0].parent.glob("*/stderr.txt") if "python -m basanite" in path.read_text("utf-8")
+]
+FIRST = sorted({*sorted({WORD[case]: case for case in [*reversed(CASES), *reversed(DONE)]}.values())[::16], *STARTED})
+"""One case of every sixteenth command, which succeeds where there is such a one, and what tells how it was started."""
 OTHERS = [case for case in CASES if case not in FIRST]
 
 
@@ -119,7 +123,7 @@ def folder(tmp_path):
 
 
 @pytest.mark.req("P-20")
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+@pytest.mark.parametrize("case", ONE_BY_ONE, ids=lambda case: case.name)
 def test_a_command_prints_what_its_golden_files_say(case, folder):
     assert outcome(case, folder, process if case in FIRST else forked) == []
 
@@ -131,6 +135,7 @@ def test_a_command_prints_the_same_in_a_new_interpreter(case, folder):
     assert outcome(case, folder, process) == []
 
 
+@pytest.mark.few(3)
 @pytest.mark.req("P-20")
 @pytest.mark.req("S-6")
 @pytest.mark.parametrize("case", NUMBERS, ids=lambda case: case.name)

@@ -36,7 +36,7 @@ def test_a_plan_in_order_says_what_gain_each_claim_takes(plan):
     ended = here("harness", "check", str(plan()))
     assert ended.code == 0
     assert "4 claims can be decided." in ended.stdout
-    assert "a gain of 7.27 standard errors is shown in 80 % of cases" in ended.stdout
+    assert "a gain of 4.44 standard errors is detected in 80% of cases" in ended.stdout
 
 
 @pytest.mark.req("S-30")
@@ -48,7 +48,7 @@ def test_a_claim_without_its_margin_cannot_be_decided_and_the_others_can(plan):
 
 @pytest.mark.req("S-30")
 def test_two_folds_decide_nothing(plan):
-    found = claims(plan(("folds = 3", "folds = 2")))
+    found = claims(plan(("folds = 5", "folds = 2")))
     assert not any(one["decidable"] for one in found.values())
     assert all("with 2 folds" in " ".join(one["reasons"]) for one in found.values())
 
@@ -73,6 +73,7 @@ def test_a_margin_below_what_the_test_rows_can_show_is_told_from_a_stated_varian
     assert quarter == pytest.approx(found["central"]["detectable"] / 2)
 
 
+@pytest.mark.slow
 @pytest.mark.req("S-30")
 def test_a_plan_that_is_not_sealed_yet_can_be_checked_and_is_not_sealed_by_it(plan, tmp_path):
     plan()

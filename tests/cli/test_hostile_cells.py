@@ -19,11 +19,13 @@ FILES = {
     "labels": ("reference.csv", "alpha.csv", rb"(?<=,)[\d.]+"),
     "lm": ("tokens.jsonl", "Alpha.jsonl", rb'(?<=\[)-[\d.]+|(?<="tokens": )\d+'),
     "parsing": ("treebank.trees", "Alpha.trees", rb"(?<=\(NN )\w+"),
+    "questions": ("annotations.json", "Alpha.json", rb'(?<="answer": )"[^"]*"'),
     "ranking": ("qrels.txt", "alpha.run", rb"-?[\d.]+(?= alpha|\n)"),
     "ratings": ("reference.csv", "alpha.csv", rb"(?<=,)[\d.]+"),
     "readability": ("panels.csv", "machine.csv", rb"(?<=,)[\d.]+(?=\n|,newswire)"),
     "relevance": ("reference.csv", "alpha.csv", rb"(?<=,)\w[^,\n]*(?=\n|,What)"),
     "speech": ("reference.stm", "Alpha.ctm", rb"(?<= )\d\.\d\d"),
+    "summaries": ("reference.jsonl", "Alpha.jsonl", rb'(?<="text": )"[^"]*"|(?<="references": \[)"[^"]*"'),
     "translation": ("reference.jsonl", "Alpha.jsonl", rb'(?<="text": )"[^"]*"|(?<="references": \[)"[^"]*"'),
 }
 """By task: the reference and the submission of its example, and where in them a cell stands."""
@@ -66,6 +68,7 @@ def run(command, task, folder, *more):
     return here(command, task, "--reference", reference, "--submission", submission, *more, cwd=folder)
 
 
+@pytest.mark.few(40)
 @pytest.mark.req("D-12")
 @pytest.mark.parametrize("cell", CELLS)
 @pytest.mark.parametrize("place", FILES, indirect=True, ids=list(FILES))

@@ -23,7 +23,7 @@ def test_a_scheme_in_order_is_told_in_words_and_one_that_is_not_by_line(folder):
     (folder / "bad.toml").write_text('format = "basanite-judging/1"\nname = "x"\npreset = "esb"\n')
     bad = here("judge", "check", "bad.toml", cwd=folder)
     assert bad.code == 1
-    assert "bad.toml:3: `preset` of the scheme is unknown (R-2). To do: Did you mean 'esa'?" in bad.stderr
+    assert "bad.toml:3: `preset` of the scheme is unknown [R-2]. Fix: Did you mean 'esa'?" in bad.stderr
 
 
 def test_preparing_writes_the_set_and_both_logs_once(folder):
@@ -33,7 +33,7 @@ def test_preparing_writes_the_set_and_both_logs_once(folder):
     assert {path.name for path in (folder / "prepared").iterdir()} == {"passages.csv", "removed.csv", "dropped.csv"}
     again = here(*words, cwd=folder)
     assert again.code == 2
-    assert "nothing is ever written over" in again.stderr
+    assert "existing files are never overwritten" in again.stderr
 
 
 @pytest.mark.parametrize(
@@ -56,10 +56,10 @@ def test_a_misused_option_is_told_with_its_cure(words, said, folder):
 def test_a_broken_pool_and_broken_judgements_are_told_by_line(folder):
     (folder / "pool.csv").write_text("passage,genre,text\np1,,x\n")
     pool = here("judge", "prepare", "pool.csv", "--out", "x", cwd=folder)
-    assert (pool.code, "pool.csv:2: the passage has no genre (R-1)" in pool.stderr) == (1, True)
+    assert (pool.code, "pool.csv:2: the passage has no genre [R-1]" in pool.stderr) == (1, True)
     (folder / "pairs.csv").write_text("first,second,outcome\nA,B,maybe\n")
     pairs = here("judge", "systems", "pairs.csv", cwd=folder)
-    assert (pairs.code, "pairs.csv:2: first, second or outcome cannot be read (S-19)" in pairs.stderr) == (1, True)
+    assert (pairs.code, "pairs.csv:2: first, second or outcome cannot be read [S-19]" in pairs.stderr) == (1, True)
 
 
 @pytest.mark.req("S-19", case="bad")
@@ -161,7 +161,7 @@ def test_rows_that_were_not_sent_or_were_changed_are_refused_and_nothing_is_writ
     answered(batch, change=change)
     ended = imported(batch)
     assert ended.code == 1
-    assert "(X-18)" in ended.stderr
+    assert "[X-18]" in ended.stderr
     assert not (batch / "judged.csv").exists()
 
 
@@ -204,9 +204,9 @@ def test_pictures_of_a_batch_need_https_addresses(folder):
 @pytest.mark.parametrize(
     ("text", "words", "code", "said"),
     [
-        ("item,judge,rating\n1,a,4\n1,a,5\n", (), 1, "already (S-20)"),
-        ("item,judge,rating\n1,,4\n", (), 1, "no judge (S-20)"),
-        ("item,judge,rating\n", (), 1, "no judgement in it"),
+        ("item,judge,rating\n1,a,4\n1,a,5\n", (), 1, "already judged this item on line 2 [S-20]"),
+        ("item,judge,rating\n1,,4\n", (), 1, "no judge [S-20]"),
+        ("item,judge,rating\n", (), 1, "no judgment in it"),
         ("item,rating\n1,4\n", (), 2, "has no column 'judge'"),
         ("thing,judge,rating\n1,a,4\n", (), 2, "with --item"),
         ("item,judge,x\n1,a,4\n", (), 2, "with --value"),

@@ -130,7 +130,7 @@ def test_tutorials_and_quality_control_are_left_out_and_counted(tmp_path):
     assert by_pair(data) == {"eng-ces": [("Alpha", 80.0), ("Tutorialist", 60.0)]}
     assert data["left_out"] == {
         "fillers from incomplete documents": 1,
-        "judgements that the same judge revised": 1,
+        "judgments that the same judge revised": 1,
         "quality-control items": 2,
         "repeated fillers": 1,
         "tutorial items": 1,
@@ -234,11 +234,11 @@ def test_a_score_outside_the_scale_is_named_by_its_line_and_relabels_nothing(tmp
     ("name", "text", "words"),
     [
         ("x.csv", "judge,item,score\nj,1,99\n" * 30, "`basanite judge agreement`"),
-        ("x.csv", 'j,"S"x,1,TGT,eng,deu,80,1,2\n', "this is no table: a quotation mark"),
-        ("x.csv", 'first,second,outcome\nA,B,"first\n', "this is no table: a quotation mark"),
+        ("x.csv", 'j,"S"x,1,TGT,eng,deu,80,1,2\n', "this is not a table: a quotation mark"),
+        ("x.csv", 'first,second,outcome\nA,B,"first\n', "this is not a table: a quotation mark"),
         ("x.csv", DA_HEAD + "h\tw\tcs\ten\tad\t1\tA\t1\tTRAINING\t1\t50\t1\n", "the type of the item is unknown"),
-        ("x.csv", DA_HEAD + "h\tw\tcs\ten\tad\t1\tA\t1\tSYSTEM\t1\tnan\t1\n", "the score is no number"),
-        ("x.csv", "\n\n", "there is no judgement in it"),
+        ("x.csv", DA_HEAD + "h\tw\tcs\ten\tad\t1\tA\t1\tSYSTEM\t1\tnan\t1\n", "the score is not a number"),
+        ("x.csv", "\n\n", "there is no judgment in it"),
         ("x.tsv", "a" * 200_000 + "\tb\n", "there is no column system"),
     ],
 )

@@ -25,21 +25,21 @@ MISUSE = {
     "a folder as list": (("validate", "clir", *ALPHA, "--documents", "key", "--queries", "key"), "key cannot be read"),
     "neither key nor lists": (("validate", "clir", *ALPHA), "Give --reference, or both --documents and --queries"),
     "one list only": (("validate", "clir", *ALPHA, *LISTS[:2]), "both --documents and --queries"),
-    "no reference": (("score", "clir", *ALPHA), "clir is scored against a reference: give one (--reference)"),
+    "no reference": (("score", "clir", *ALPHA), "clir is scored against a reference: give it before the submission"),
     "an unknown task": (("score", "clri", *KEY, *ALPHA), "No task is called 'clri'. Did you mean 'clir'?"),
     "an unknown metric": ((*SCORE, "--metric", "aqvw"), "no metric 'aqvw'. Did you mean 'aqwv'?"),
     "an unknown command": (("scroe",), "There is no command 'scroe'. Did you mean 'score'?"),
     "an unknown option": ((*SCORE, "--drows", "3"), "--draws"),
-    "no command": ((), "Score at home:"),
+    "no command": ((), "Score offline:"),
     "an unknown setting": ((*SCORE, "--set", "bta=1"), "no setting 'bta'. Did you mean 'beta'?"),
     "a setting without value": ((*SCORE, "--set", "beta"), "write --set key=value"),
     "a setting given twice": ((*SCORE, "--set", "beta=1", "--set", "beta=2"), "is set twice"),
     "no draws": ((*SCORE, "--draws", "0"), "0 is not in the range"),
     "a negative beta": ((*SCORE, "--set", "beta=-1"), "beta='-1' cannot be used"),
-    "a beta that is no number": ((*SCORE, "--set", "beta=nan"), "beta='nan' cannot be used"),
+    "a beta that is not a number": ((*SCORE, "--set", "beta=nan"), "beta='nan' cannot be used"),
     "an infinite beta": ((*SCORE, "--set", "beta=inf"), "beta='inf' cannot be used"),
     "a level above 1": ((*SCORE, "--set", "level=2"), "level"),
-    "an unknown interval": ((*SCORE, "--set", "interval=magic"), "none of metric, percentile, bca"),
+    "an unknown interval": ((*SCORE, "--set", "interval=magic"), "it is not one of metric, percentile, bca"),
     "a broken pattern": ((*SCORE, "--set", "document_pattern=("), "not a regular expression"),
     "an unknown kind of report": ((*SCORE, "--report", "a.docx"), "No output writes .docx"),
     "a report in no folder": ((*SCORE, "--report", "no/a.html"), "Make it first: mkdir -p no"),
@@ -49,7 +49,10 @@ MISUSE = {
     "two systems of one name": (("compare", "clir", *KEY, *ALPHA, *ALPHA), "Two systems are called 'Alpha'"),
     "nothing to compare": (("compare",), "two --submission or more, or two --result or more"),
     "submissions without task": (("compare", *KEY, *ALPHA), "Give TASK"),
-    "a copy over something": (("validate", "clir", *ALPHA, *KEY, "--fix", "Beta.tgz"), "nothing is ever written over"),
+    "a copy over something": (
+        ("validate", "clir", *ALPHA, *KEY, "--fix", "Beta.tgz"),
+        "existing files are never overwritten",
+    ),
     "a pipe as metadata": ((*SCORE, "--metadata", "{tmp}/pipe"), "pipe or a device"),
     "a name far too long": (("score", "clir", *KEY, "--submission", "x" * 5000), "too long"),
     "a report over an input": ((*SCORE, "--metadata", "a.csv", "--report", "./a.csv"), "is an input of this run"),
@@ -102,7 +105,7 @@ def test_problems_of_the_input_are_listed_with_exit_code_1(words, json_wanted, p
     if json_wanted:
         assert (ended.data["valid"], ended.data["problems"] != [], ended.stderr) == (False, True, "")
     else:
-        assert (ended.stdout, "does not count until" in ended.stderr) == ("", True)
+        assert (ended.stdout, "is not accepted until" in ended.stderr) == ("", True)
 
 
 @pytest.mark.req("M03", case="bad")

@@ -124,7 +124,7 @@ def test_nothing_is_written_over(run, tmp_path):
     assert pack(run, tmp_path, *words()).code == 0
     before = (tmp_path / NAME).read_bytes()
     ended = pack(run, tmp_path, *words())
-    assert (ended.code, "exists already" in ended.stderr) == (2, True)
+    assert (ended.code, "already exists" in ended.stderr) == (2, True)
     assert (tmp_path / NAME).read_bytes() == before
 
 
@@ -134,7 +134,7 @@ def test_nothing_is_written_over(run, tmp_path):
         (["clir"], "Give a task and a folder"),
         (["clir", ".", "--label", "A"], "--team, --type, --period, --language, --dataset"),
         (["clri", ".", "--label", "A", "--web"], "Did you mean 'clir'?"),
-        (["clir", str(EXAMPLE / "Alpha.tgz"), "--label", "A", "--web"], "is no folder"),
+        (["clir", str(EXAMPLE / "Alpha.tgz"), "--label", "A", "--web"], "is not a folder"),
         (["clir", ".", "--label", "A", "--web", "--out", "none"], "does not exist"),
         (["clir", ".", "--label", "A", "--web", "--time", "today"], "today"),
     ],

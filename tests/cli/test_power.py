@@ -54,12 +54,12 @@ def test_the_clir_example_says_what_its_queries_show_and_how_many_are_enough() -
     found = ask("clir", "--reference", str(CLIR / "key"), *PAIR, "--half-width", "0.05")
     assert found.exit_code == 0, found.output
     assert "20 queries show a difference of" in found.stdout
-    assert "queries give a 95 % interval of ± 0.0500" in found.stdout
+    assert "queries give a 95% CI of ± 0.0500" in found.stdout
     data = answer("clir", "--reference", str(CLIR / "key"), *PAIR, "--half-width", "0.05")
     assert data["systems"] == ["A", "B"]
     assert data["metric"] == "aqwv"
     assert data["units"] == 20
-    assert data["detectable"] > data["difference"] > 0, "A and B are not told apart by 20 queries"
+    assert data["detectable"] > data["difference"] > 0, "A and B are not distinguished by 20 queries"
     assert data["units_for_difference"] > 20
     assert data["units_for_half_width"] > data["units"]
     assert data["interval_half_width"] > 0.05
@@ -172,11 +172,11 @@ def test_end_to_end_values_say_what_more_judges_would_change() -> None:
 def test_no_number_is_below_the_fewest_units_from_which_the_metric_has_an_interval() -> None:
     asked = ("clir", "--reference", str(CLIR / "key"), "--submission", str(CLIR / "Alpha.tgz"), "--half-width", "0.3")
     found = ask(*asked, "--metric", "auc")
-    assert "about 50 queries give a 95 % interval of ± 0.3000" in found.stdout
-    assert "none is below 50, the fewest" in " ".join(found.stdout.split())
+    assert "about 50 queries give a 95% CI of ± 0.3000" in found.stdout
+    assert "none is below 50, the minimum" in " ".join(found.stdout.split())
     assert answer(*asked, "--metric", "auc")["interval_half_width"] is None, "20 queries give auc no interval"
     both = ask(*asked, "--metric", "auc", "--metric", "aqwv")
-    assert "none is below 50 (auc) or 15 (aqwv), the fewest" in " ".join(both.stdout.split())
+    assert "none is below 50 (auc) or 15 (aqwv), the minimum" in " ".join(both.stdout.split())
 
 
 @pytest.mark.req("S-30")
@@ -184,9 +184,9 @@ def test_a_comparison_says_what_its_units_can_show_and_how_many_would_be_needed(
     page = tmp_path / "both.html"
     command = ["compare", "clir", "--reference", str(CLIR / "key"), *PAIR]
     text = CliRunner().invoke(app, [*command, "--report", str(page)])
-    assert "These queries would show a difference of" in text.stdout
-    assert "queries would show it in 80 % of cases" in text.stdout
-    assert "These queries would show a difference of" in page.read_text()
+    assert "With these queries, a difference of" in text.stdout
+    assert "queries detect it in 80% of cases" in text.stdout
+    assert "With these queries, a difference of" in page.read_text()
     data = json.loads(CliRunner().invoke(app, [*command, "--json"]).stdout)
     gap = next(one for one in data["differences"] if one["metric"] == "aqwv")
     assert gap["detectable"] > abs(gap["difference"])
@@ -239,7 +239,7 @@ def test_the_rehearsal_of_a_campaign_says_what_its_boards_can_show() -> None:
     small = str(EXAMPLES / "campaign" / "small.toml")
     asked = ["admin", "rehearse", small, "--units", "100", "--variance", "0.09"]
     text = CliRunner().invoke(app, [*asked, "--teams", "2"])
-    assert "100 units show a difference of 0.0849 or more in 80 % of cases" in text.output
+    assert "100 units show a difference of 0.0849 or more in 80% of cases" in text.output
     many = json.loads(CliRunner().invoke(app, [*asked, "--teams", "10", "--json"]).stdout)["power"]
     assert many["alpha"] == pytest.approx(0.05 / 45)
     assert many["detectable"] > 0.0849

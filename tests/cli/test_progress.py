@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from basanite.cli.progress import SECONDS_BEFORE_PROGRESS, SECONDS_BETWEEN_LINES, Bar, Counted, Progress
+from basanite.cli.terminal import SECONDS_BEFORE_PROGRESS, SECONDS_BETWEEN_LINES, Bar, Counted, Progress
 
 
 class Terminal(io.StringIO):

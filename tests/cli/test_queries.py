@@ -1,4 +1,4 @@
-"""`basanite queries` and `basanite domains`: what they print, where, and with which exit code."""
+"""`basanite material queries` and `basanite material domains`: what they print, where, and with which exit code."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from basanite.cli.data.domains import domains
-from basanite.cli.data.queries import queries
+from basanite.cli.queries import domains, queries
 from basanite.errors import UnknownNameError
 
 GOOD = 'query_id\tquery_string\tdomain_id\nq1\tmusic\tLIF\nq2\tbribing+,"panel of judges"\tGOV\n'
@@ -43,10 +42,10 @@ def test_problems_are_shown_with_a_caret_below_the_place(pack):
     assert ran.exit_code == 1
     assert "hybrid" in ran.stdout
     assert (
-        "query_list.tsv:4:13: M37: a blank too many stands here\n"
+        "query_list.tsv:4:13: M37: there is an extra space here\n"
         '    bribing+, "panel of judges"\n'
         "             ^\n"
-        "    fix: delete the blank\n"
+        "    fix: delete the space\n"
     ) in ran.stderr
     assert "Queries: 2. Problems: 3." in ran.stderr
 

@@ -16,8 +16,8 @@ EXPLAIN = ("reading", "explain", *INFER[2:])
 ANSWER = ("reading", "answer", *INFER[2:])
 
 MISUSES = {
-    "register nothing": (("reading", "register", "corpus"), "is no reading package"),
-    "effort of nothing": (("reading", "effort", "corpus"), "is no reading package"),
+    "register nothing": (("reading", "register", "corpus"), "is not a reading package"),
+    "effort of nothing": (("reading", "effort", "corpus"), "is not a reading package"),
     "a type of query that nobody has": (
         ("reading", "generate", ".", "--part", "train", "--types", "clas", "--out", "x.ttl"),
         "Did you mean 'class'?",
@@ -32,11 +32,11 @@ MISUSES = {
     "a document that is not there": ((*INFER, "--document", "nfl-999"), "no statements of the document 'nfl-999'"),
     "texts that are not there": (
         (*EXPLAIN, "--statement", "game-001 type NFLGame", "--documents", "none", "--out", "../x.html"),
-        "none is no folder of texts",
+        "none is not a folder of texts",
     ),
     "a file of queries for infer": ((*INFER, "--query", "queries/queries.yaml"), "`reading answer` takes it"),
     "queries without an ontology": ((*ANSWER, "--query", "queries/queries.yaml"), "give --ontology"),
-    "a file of queries that is not there": ((*ANSWER, "--query", "none.yaml"), "none.yaml is no file"),
+    "a file of queries that is not there": ((*ANSWER, "--query", "none.yaml"), "none.yaml is not a file"),
 }
 
 
@@ -87,7 +87,7 @@ def test_a_file_without_rules_is_warned_of(tmp_path):
     (tmp_path / "s.ndjson").write_text('["a", "p", "b"]')
     ended = here("reading", "infer", "x.rules", "--statements", "s.ndjson", cwd=tmp_path)
     assert ended.code == 0
-    assert "the file holds no rules (R-10, warning)" in ended.stdout + ended.stderr
+    assert "the file holds no rules [R-10, warning]" in ended.stdout + ended.stderr
 
 
 def test_the_list_of_commands_loads_no_reasoner_and_no_rdf():

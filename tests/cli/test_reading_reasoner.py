@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 
 import pytest
 from tests.cli.running import ROOT, here
@@ -87,8 +88,69 @@ def test_explain_writes_a_page_and_rdf(tmp_path):
     assert "no statement matches Game-1 numberOfPeriods ?n" in ended.stdout
 
 
+@pytest.mark.req("R-35")
+def test_explain_says_why_a_statement_does_not_follow():
+    words = ("reading", "explain", *FOUR, "--statement")
+    blocked = here(*words, "Game-1 numberOfPeriods 5", cwd=TABLE)
+    assert (blocked.code, blocked.stdout.splitlines()) == (
+        1,
+        [
+            "Game-1 numberOfPeriods 5 was not given and does not follow.",
+            "Rule rule-1 could conclude it:",
+            "  holds: Game-1 hasOvertimePlay true",
+            "  blocked by: Game-1 numberOfPeriods 4",
+        ],
+    )
+    assert "No rule concludes such a statement." in here(*words, "Game-1 numberOfPeriods 6", cwd=TABLE).stdout
+    by_number = here(
+        "reading", "explain", *NFL, "--statement", "game-001 gameWinner GreenBayPackers", cwd=READING / "nfl"
+    )
+    assert any(line.startswith("  fails: 20 > ") or "blocked by" in line for line in by_number.stdout.splitlines())
+
+
+@pytest.mark.req("R-35")
+def test_what_is_said_to_be_missing_makes_a_statement_follow(tmp_path):
+    """Of random rules: with the missing statements of the nearest attempt the statement follows."""
+    tried = 0
+    for seed in range(40):
+        draw = random.Random(seed)
+        body = [f"(?{draw.choice('xyz')} {draw.choice('pq')} ?{draw.choice('xyz')})" for _ in range(3)]
+        (tmp_path / "t.rules").write_text(f"(rule r :if (?x p ?y) {' '.join(body)} :then (?x r ?y))")
+        given = sorted({(draw.choice("abc"), draw.choice("pq"), draw.choice("abc")) for _ in range(4)})
+        words = ("reading", "explain", "t.rules", "--statements", "s.ndjson", "--statement", "a r b", "--json")
+        (tmp_path / "s.ndjson").write_text("\n".join(json.dumps(one) for one in given))
+        ended = here(*words, cwd=tmp_path)
+        if ended.code == 0:
+            continue
+        (nearest,) = ended.data["attempts"]
+        wanted = [text.replace("?z", "a").split() for text in nearest["missing"]]
+        assert _follows(tmp_path, [*given, *wanted], words), (seed, nearest)
+        tried += 1
+    assert tried > 20
+
+
+def _follows(folder, rows, words):
+    (folder / "s.ndjson").write_text("\n".join(json.dumps(one) for one in rows))
+    return here(*words, cwd=folder).code == 0
+
+
+@pytest.mark.req("R-35")
+def test_independent_contradictions_are_repaired_one_by_one(tmp_path):
+    pairs = " ".join(f"(Game-{n} hasOvertimePlay true) (Game-{n} numberOfPeriods 4)" for n in range(20))
+    (tmp_path / "s.graph").write_text(pairs)
+    words = ("reading", "contexts", TABLE / "table3.rules", "--statements", "s.graph")
+    ended = here(*words, cwd=tmp_path)
+    assert ended.code == 0
+    assert "Conflict 20: 2 repairs" in ended.stdout
+    assert "Best context: 20 statements, 20 left out\n" in ended.stdout
+    data = here(*words, "--json", cwd=tmp_path).data
+    assert (len(data["conflicts"]), data["best"]["size"], data["best"]["exact"]) == (20, 20, True)
+    assert {len(one["sets"][0]) for one in data["conflicts"]} == {2}
+
+
 def test_explain_says_what_does_not_hold_and_what_cannot_be_written():
-    missing = here("reading", "explain", *OVERTIME, "--statement", "Game-1 numberOfPeriods 6", cwd=TABLE)
+    asked = ("reading", "explain", *OVERTIME, "--statement", "Game-1 numberOfPeriods 6")
+    missing = here(*asked, "--out", "why.html", cwd=TABLE)
     assert (missing.code, "does not follow" in missing.stderr) == (2, True)
     unknown = here("reading", "explain", *OVERTIME, "--out", "why.docx", cwd=TABLE)
     assert (unknown.code, "must end in" in unknown.stderr) == (2, True)

@@ -50,4 +50,4 @@ def test_the_same_seed_gives_the_same_files_and_nothing_is_written_over(tmp_path
     assert archives[0] == archives[1]
     again = here("dataset", "rehearse", "clir", "--out", "r", cwd=tmp_path / "a")
     assert again.code == 2
-    assert "exists already" in again.stderr
+    assert "already exists" in again.stderr

@@ -16,6 +16,7 @@ TURNED = {
     "clir": ("key", "Alpha.tgz"),
     "labels": ("reference.csv", "alpha.csv"),
     "lm": ("tokens.jsonl", "Alpha.jsonl"),
+    "questions": ("annotations.json", "Alpha.json"),
     "ranking": ("qrels.txt", "alpha.run"),
     "readability": ("panels.csv", "machine.csv"),
     "relevance": ("reference.csv", "alpha.csv"),
@@ -29,6 +30,7 @@ OTHERS = {
     "ratings": ("reference.csv", "id,overall\nz1,3\nz2,4\n"),
     "readability": ("panels.csv", "passage,rating\nz1,3\nz2,4\n"),
     "relevance": ("reference.csv", "item,text\nz1,A boat.\nz2,A fence.\n"),
+    "summaries": ("reference.jsonl", '{"id": "z1", "text": "a"}\n{"id": "z2", "text": "b"}\n'),
     "translation": ("reference.jsonl", '{"id": "z1", "text": "a"}\n{"id": "z2", "text": "b"}\n'),
 }
 """Tasks of one file: the reference of their example, and answers to other items."""
@@ -86,8 +88,8 @@ def test_swapped_files_are_told_first(task):
     ended = here("validate", task, "--reference", submission, "--submission", reference, cwd=EXAMPLES / task)
     first = ended.stderr.splitlines()[0]
     assert ended.code == 1
-    assert first.startswith(f"{reference}: this has the form of a reference")
-    assert first.endswith("(--reference and --submission are swapped)")
+    assert first.startswith(f"{reference}: this looks like a reference, and the reference like a submission")
+    assert first.endswith("(--reference and --submission, or REF and HYP, may be swapped)")
 
 
 @pytest.mark.req("D-7")
@@ -95,7 +97,7 @@ def test_swapped_files_are_told_first(task):
     ("text", "message"),
     [
         ("id;label\ni001;first\n", "there is no column 'id' or 'label': cells are separated by ';'"),
-        ("i001,first\ni002,second\n", "there is no column 'id' or 'label': the first line is no header"),
+        ("i001,first\ni002,second\n", "there is no column 'id' or 'label': the first line is not a header"),
         ("id,target\ni001,first\ni002,second\n", "there is no column 'label'"),
     ],
 )
@@ -150,11 +152,12 @@ def test_trees_that_run_over_lines_are_told_with_the_setting_that_reads_them(sid
     for name in ("reference", "submission"):
         (tmp_path / name).write_text(spread if name == side else whole)
     words = ("validate", "parsing", "--reference", "reference", "--submission", "submission")
-    ended = here(*words, cwd=tmp_path)
+    assert here(*words, cwd=tmp_path).code == 0
+    ended = here(*words, "--set", "layout=lines", cwd=tmp_path)
     first, *more = ended.stderr.splitlines()
     assert ended.code == 1
     assert "its trees run over several lines" in first
-    assert first.endswith("To do: set layout to trees (`--set layout=trees`)")
+    assert first.endswith("Fix: set layout to trees (`--set layout=trees`)")
     assert len(more) == 1
     assert here(*words, "--set", "layout=trees", cwd=tmp_path).code == 0
 
@@ -162,9 +165,9 @@ def test_trees_that_run_over_lines_are_told_with_the_setting_that_reads_them(sid
 @pytest.mark.req("D-7")
 def test_words_of_another_channel_show_how_the_reference_calls_it(tmp_path):
     (tmp_path / "a.stm").write_text("r1 a s1 0.0 2.0 the cat\nr1 a s1 2.0 4.0 sat\n")
-    (tmp_path / "a.ctm").write_text("r1 A 0.1 0.2 the\nr1 A 0.4 0.2 cat\n")
+    (tmp_path / "a.ctm").write_text("r1 L 0.1 0.2 the\nr1 L 0.4 0.2 cat\n")
     (problem,) = found("speech", "a.stm", "a.ctm", cwd=tmp_path)["problems"]
-    assert problem["message"].endswith("of the reference, like 'r1 A'")
+    assert problem["message"].endswith("of the reference, like 'r1 L'")
     assert problem["fix"].endswith("like 'r1 a'")
 
 
@@ -220,7 +223,7 @@ def test_rows_that_cannot_be_read_are_not_told_again_as_missing(tmp_path):
 def test_there_is_no_item_is_not_said_where_every_line_has_failed(tmp_path):
     (tmp_path / "a.jsonl").write_text('{"id": "s01", "logprobs": 1}\n{"id": "s02", "logprobs": 1}\n')
     answer = found("lm", EXAMPLES / "lm" / "tokens.jsonl", "a.jsonl", cwd=tmp_path)
-    assert [problem["message"] for problem in answer["problems"]] == ["logprobs is no list"] * 2
+    assert [problem["message"] for problem in answer["problems"]] == ["logprobs is not a list"] * 2
 
 
 @pytest.mark.req("D-7")

@@ -10,7 +10,7 @@ import pytest
 from tests.cli.running import here
 
 from basanite.receipts import Keyring, SigningKey
-from basanite.receipts.keys import PublicKey, hand_over, moment, revoke
+from basanite.receipts.signatures import PublicKey, hand_over, moment, revoke
 
 FILES = Path(__file__).parent / "golden" / "verify-bundle" / "files"
 KEY, OTHER = SigningKey(bytes(range(32))), SigningKey(bytes(32))
@@ -40,7 +40,7 @@ def test_a_pinned_file_of_keys_is_trusted(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("keys", "words"),
     [
-        pytest.param(((OTHER.public,),), "none of the keys", id="unknown"),
+        pytest.param(((OTHER.public,),), "not one of the keys", id="unknown"),
         pytest.param(((PublicKey(KEY.public.public, expires=moment(AT)),),), "expired", id="expired"),
         pytest.param(((KEY.public,), (), (revoke(KEY.id, KEY, AT, "lost"),)), "revoked: lost", id="revoked"),
         pytest.param(((PublicKey(KEY.public.public, start=moment(AT)),),), "not in use", id="not-yet-in-use"),
@@ -83,4 +83,4 @@ def test_another_file_or_a_changed_bundle_ends_with_1(tmp_path):
 def test_what_is_no_receipt_is_said_in_words(tmp_path, content):
     (tmp_path / "x").write_bytes(content)
     ended = here("verify", tmp_path / "x", "--key", FILES / "keys.json", cwd=tmp_path)
-    assert (ended.code, "no receipt" in ended.stderr) == (1, True)
+    assert (ended.code, "not a receipt" in ended.stderr) == (1, True)

@@ -1,6 +1,6 @@
 """Commands in processes forked from one that has imported everything: a new interpreter takes seconds to get there.
 
-Each command still has a process, a folder, an environment and outputs of its own, and ends with it. Whoever runs this
+Each command still has a process, a folder, an environment and outputs of its own, and ends with it. Who runs this
 file is a client (`warm.py SOCKET basanite WORD…`), so that a shell can call it; `running.forked` is
 another. What only a new interpreter shows (an import that is missing) is the golden commands' to prove.
 """
@@ -130,17 +130,17 @@ def _leave(code: int) -> None:
 
 
 LOADED = (
-    "basanite.annotation.config",
+    "basanite.work.annotation.config",
     "basanite.campaign.duties",
-    "basanite.campaign.organising.references",
+    "basanite.campaign.actions.references",
     "basanite.campaign.people.teams",
-    "basanite.campaign.store.migrating",
+    "basanite.campaign.store.schema",
     "basanite.harness.results",
     "basanite.reading.gold",
     "basanite.reading.package",
     "basanite.reading.reasoner",
     "basanite.reading.rules",
-    "basanite.receipts.verifying",
+    "basanite.receipts.signatures",
     "jinja2",
     "pyoxigraph",
     "rich.progress",

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -35,9 +35,15 @@ class Processes:
         """Start the scheduler and wait until it listens."""
         self.scheduler = self._process("scheduler", "--host", host, "--port", "0")
         until = time.monotonic() + STARTING
-        while not (self.folder / "scheduler.json").exists():
+        while not self._is_listening():
             assert time.monotonic() < until, "the scheduler did not start"
             time.sleep(0.1)
+
+    def _is_listening(self) -> bool:
+        """Whether its file is there as a whole: for a moment it is there and empty."""
+        with suppress(OSError, ValueError):
+            return bool(self.address)
+        return False
 
     def add(self, **environment: str) -> subprocess.Popen[bytes]:
         """Start one more worker."""
@@ -47,7 +53,7 @@ class Processes:
 
     def _process(self, kind: str, *words: str, **environment: str) -> subprocess.Popen[bytes]:
         place = self.folder / f"{kind}-{len(self.workers)}"
-        place.mkdir()  # a worker stands in another folder than whoever gives it work
+        place.mkdir()  # a worker stands in another folder than anyone who gives it work
         command = [sys.executable, "-m", f"distributed.cli.dask_{kind}", "--no-dashboard"]
         file = ("--scheduler-file", str(self.folder / "scheduler.json"))
         path = os.pathsep.join(filter(None, (environment.pop("PYTHONPATH", ""), str(ROOT))))

@@ -21,7 +21,7 @@ def certificates(tmp_path):
 
 @pytest.mark.parametrize("address", ["127.0.0.1:8786", "tcp://127.0.0.1:8786", "tcp://[::1]:8786", "tcp://localhost:1"])
 def test_a_scheduler_on_this_machine_needs_no_certificates(address):
-    assert not Cluster.of(address).encrypted
+    assert not Cluster.of(address).uses_tls
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def test_what_is_no_address_is_told_with_how_to_write_one(address):
 
 
 def test_tls_needs_three_files_and_a_key_that_others_cannot_read(certificates):
-    assert Cluster.of("tls://10.0.0.5:8786", certificates).encrypted
+    assert Cluster.of("tls://10.0.0.5:8786", certificates).uses_tls
     with pytest.raises(ClusterError, match="needs certificates"):
         Cluster.of("tls://10.0.0.5:8786")
     (certificates / "key.pem").chmod(0o644)
@@ -68,7 +68,8 @@ def test_without_the_extra_the_first_call_says_how_to_install_it(monkeypatch):
     ended = here(*SCORE, "--dask", "127.0.0.1:8786")
     assert (ended.code, ended.stderr) == (
         2,
-        "Error: A cluster needs the extra dask: pip install -r requirements/dask.txt\n",
+        "Error: distributed is not installed; it is needed for heavy work on a cluster. Fix: pip install "
+        '"basanite[dask]"\n',
     )
 
 

@@ -11,18 +11,18 @@ from tests.cli.running import FEATURES, ROOT, here
 from tests.clusters.dask_processes import kill
 from tests.harness.plans import ALPHA, DIGITS, HEAD, written
 
-from basanite.analysis.analyse import analyse
-from basanite.analysis.compare import compare
+from basanite.analysis.comparison import compare
 from basanite.analysis.results import Design
+from basanite.analysis.system import analyse
 from basanite.clusters.address import ClusterError
-from basanite.clusters.executor import Ready, connected, versions
-from basanite.harness.analysis.analysing import Options
-from basanite.harness.engine.graph import Step, run
-from basanite.harness.engine.store import Store
+from basanite.clusters.executor import Ready, cluster_executor, versions
+from basanite.harness.analysis.run_analysis import Options
 from basanite.harness.evaluation import ready
-from basanite.harness.extras.asking import Asked, extras
+from basanite.harness.extras import Asked, extras
 from basanite.harness.results import ResultFolder
-from basanite.harness.running import Watcher, run_plan
+from basanite.harness.running import Places, Watcher, run_plan
+from basanite.harness.steps.graph import Step, run
+from basanite.harness.steps.store import Store
 from basanite.kernel import Scores, UnitRows
 
 LABELS = ROOT / "examples" / "labels"
@@ -61,11 +61,12 @@ def system(name, seed, units=400):
 
 
 def test_work_is_done_by_the_processes_of_the_cluster(cluster, processes):
-    with connected(cluster) as executor:
+    with cluster_executor(cluster) as executor:
         used = set(executor.map(where, range(20)))
     assert used <= {worker.pid for worker in processes.workers}
 
 
+@pytest.mark.few(2)
 @pytest.mark.req("P-16", "F-5", "F-6")
 @pytest.mark.parametrize("name", MEASURES)
 def test_every_measuring_command_prints_the_same_bytes(cluster, name):
@@ -75,12 +76,13 @@ def test_every_measuring_command_prints_the_same_bytes(cluster, name):
     assert together.stdout == alone.stdout
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("method", ["percentile", "bca"])
 def test_draws_of_a_metric_that_is_no_function_of_sums_are_the_same_to_the_last_digit(cluster, method):
     draws = 5000 if method == "bca" else 1000
     here_only = Design(draws=draws, interval=method)
     first, second = [analyse(system(name, seed), here_only, version="1") for seed, name in ((1, "A"), (2, "B"))]
-    with connected(cluster) as executor:
+    with cluster_executor(cluster) as executor:
         design = Design(draws=draws, interval=method, executor=executor)
         far = [analyse(system(name, seed), design, version="1") for seed, name in ((1, "A"), (2, "B"))]
         together = compare(far, None, design)
@@ -126,17 +128,18 @@ def test_a_plan_gives_the_same_folder_and_leaves_nothing_else_in_it(cluster, alo
     assert not list(tmp_path.rglob(".cluster-*"))
 
 
+@pytest.mark.slow
 def test_extras_of_an_analysis_are_the_same(cluster, alone, tmp_path):
     evaluation, options = ready(alone.path.parent / "plan.toml"), Options.of(alone, 100, 0)
     copies = [ResultFolder(Path(shutil.copytree(alone.path, tmp_path / name))) for name in ("far", "near")]
-    far = extras(evaluation, copies[0], Asked(layers=True), options=options, cluster=cluster)
+    far = extras(evaluation, copies[0], Asked(layers=True), options=options, places=Places(cluster=cluster))
     assert set(far["digits"]["layers"]) == {"a"}
     assert far == extras(evaluation, copies[1], Asked(layers=True), options=options)
     assert len(content(copies[0].path)) > len(content(alone.path))
 
 
 def test_a_worker_killed_in_the_middle_costs_no_result(cluster, processes):
-    with connected(cluster) as executor:
+    with cluster_executor(cluster) as executor:
         found = executor.map(slow_square, range(30))
         begin = [next(found), next(found)]
         kill(processes.workers[0])
@@ -144,6 +147,7 @@ def test_a_worker_killed_in_the_middle_costs_no_result(cluster, processes):
     processes.add()
 
 
+@pytest.mark.slow
 def test_a_plan_whose_worker_is_killed_ends_with_the_same_folder(cluster, processes, alone, tmp_path):
     class Killer:
         ended = 0
@@ -160,13 +164,18 @@ def test_a_plan_whose_worker_is_killed_ends_with_the_same_folder(cluster, proces
     assert content(made.path) == content(alone.path)
 
 
+@pytest.mark.slow
 def test_a_worker_that_does_not_see_the_folder_stops_the_run_and_no_system_is_blamed(cluster, tmp_path):
     step = Step("make", np.zeros, parameters={"shape": 3})
     unseen = Ready(sign=tmp_path / "elsewhere" / "sign", patience=0.1)
-    with pytest.raises(ClusterError, match=r"does not see .*elsewhere.*--out"), connected(cluster, unseen) as executor:
+    with (
+        pytest.raises(ClusterError, match=r"does not see .*elsewhere.*--out"),
+        cluster_executor(cluster, unseen) as executor,
+    ):
         run([step], Store(tmp_path / "steps"), executor=executor)
 
 
+@pytest.mark.slow
 def test_a_worker_with_other_versions_is_refused(cluster, processes, tmp_path):
     other = tmp_path / "scipy-0.0.1.dist-info"
     other.mkdir()
@@ -182,7 +191,7 @@ def test_a_worker_with_other_versions_is_refused(cluster, processes, tmp_path):
 def _connect_until_refused(cluster):
     until = time.monotonic() + 60
     while time.monotonic() < until:
-        with connected(cluster):
+        with cluster_executor(cluster):
             time.sleep(0.5)
 
 
@@ -203,5 +212,8 @@ def test_features_in_a_plain_file_are_read_by_workers_themselves(cluster, tmp_pa
 
 def test_a_file_that_workers_do_not_find_is_named_with_a_cure(cluster, tmp_path):
     missing = tmp_path / "gone.npy"
-    with connected(cluster) as executor, pytest.raises(ClusterError, match=r"does not find .*gone\.npy.*all machines"):
+    with (
+        cluster_executor(cluster) as executor,
+        pytest.raises(ClusterError, match=r"does not find .*gone\.npy.*all machines"),
+    ):
         list(executor.map(np.load, [missing]))

@@ -10,7 +10,7 @@ from tests.clusters.dask_processes import dask_cluster, kill
 
 from basanite.clusters import executor as clusters
 from basanite.clusters.address import Cluster, ClusterError
-from basanite.clusters.executor import connected, workers_at
+from basanite.clusters.executor import cluster_executor, workers_at
 
 
 def slow(number):
@@ -33,14 +33,17 @@ def encrypted(tmp_path_factory, folder):
 
 def test_with_certificates_of_one_signer_the_cluster_works(encrypted, folder):
     assert encrypted.address.startswith("tls://")
-    with connected(Cluster.of(encrypted.address, folder)) as executor:
+    with cluster_executor(Cluster.of(encrypted.address, folder)) as executor:
         assert list(executor.map(slow, range(3))) == [0, 1, 2]
 
 
 def test_a_certificate_of_another_signer_is_shown_the_door(encrypted, tmp_path, monkeypatch):
     monkeypatch.setattr(clusters, "CONNECT_SECONDS", 2)
     stranger = write_certificates(tmp_path / "stranger")
-    with pytest.raises(ClusterError, match="No scheduler answers"), connected(Cluster.of(encrypted.address, stranger)):
+    with (
+        pytest.raises(ClusterError, match="No scheduler answers"),
+        cluster_executor(Cluster.of(encrypted.address, stranger)),
+    ):
         pass
 
 
@@ -50,7 +53,7 @@ def test_a_scheduler_here_that_listens_to_everybody_is_refused(tmp_path, monkeyp
         if "127.0.0.1" in started.address:
             pytest.skip("this machine has no address but loopback")
         near = Cluster.of(f"tcp://127.0.0.1:{started.address.rpartition(':')[2]}")
-        with pytest.raises(ClusterError, match=r"without TLS beyond this machine, at tcp://.*--host 127\.0\.0\.1"):
+        with pytest.raises(ClusterError, match=r"remote connections without TLS, at tcp://.*--host 127\.0\.0\.1"):
             workers_at(near)
 
 
@@ -62,7 +65,7 @@ def test_the_doctor_tells_of_workers_none_and_nobody(tmp_path, monkeypatch):
         monkeypatch.setenv("BASANITE_CLUSTER", started.address)
         found.append(finding_of_doctor(tmp_path))
         monkeypatch.setattr(clusters, "WORKER_SECONDS", 0.1)
-        with pytest.raises(ClusterError, match="has no workers"), connected(Cluster.of(started.address)):
+        with pytest.raises(ClusterError, match="has no workers"), cluster_executor(Cluster.of(started.address)):
             pass
     found.append(finding_of_doctor(tmp_path))
     assert [one["state"] for one in found] == ["good", "bad", "bad"]
@@ -75,12 +78,13 @@ def finding_of_doctor(folder):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # sockets of the client that broke off
 def test_when_the_scheduler_is_killed_a_command_ends_in_words(encrypted, folder, monkeypatch):
     monkeypatch.setattr(clusters, "CONNECT_SECONDS", 3)
 
     def lose_the_scheduler():
-        with connected(Cluster.of(encrypted.address, folder)) as executor:
+        with cluster_executor(Cluster.of(encrypted.address, folder)) as executor:
             found = executor.map(slow, range(50))
             next(found)
             kill(encrypted.scheduler)

@@ -12,7 +12,7 @@ import pytest
 from tests.built_once import built_once
 from tests.cli.running import process
 
-from basanite.demo.building import Demo
+from basanite.demo.build import Demo
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,6 @@ import pytest
 from sqlalchemy import select
 from tests.cli.running import here, process
 
-from basanite.campaign.annotating import adjudicating, working
 from basanite.campaign.office import Actor
 from basanite.campaign.people.persons import by_mail
 from basanite.campaign.settings import DEMO_MARK, Settings
@@ -25,7 +24,8 @@ from basanite.campaign.store.tables import (
     Result,
     Submission,
 )
-from basanite.demo import building, season
+from basanite.campaign.work.annotation import adjudication, annotator_work
+from basanite.demo import build, season
 from basanite.errors import SettingError
 
 pytestmark = pytest.mark.timeout(240)  # the first test waits for the season to be made
@@ -53,7 +53,7 @@ def test_the_season_has_teams_results_open_windows_and_things_that_wait(built):
 
 
 def test_everything_happened_in_the_past_in_order_and_the_log_is_whole(built):
-    with building.opened(built.folder) as office, office.reading() as session:
+    with build.open_demo(built.folder) as office, office.reading() as session:
         rows = session.scalars(select(Submission).order_by(Submission.received)).all()
         moments = list(session.scalars(select(Event.at).order_by(Event.sequence)))
         assert list(events.broken(session)) == []
@@ -68,7 +68,7 @@ def test_everything_happened_in_the_past_in_order_and_the_log_is_whole(built):
 
 @pytest.mark.req("P-1")
 def test_descriptions_of_images_are_compared_on_a_board_that_is_out(built):
-    with building.opened(built.folder) as office, office.reading() as session:
+    with build.open_demo(built.folder) as office, office.reading() as session:
         board = session.scalars(select(Board).where(Board.window == "captions", Board.purpose == "board")).first()
         found = json.loads(office.files.read(board.digest))
     assert len(found["systems"]) == 3
@@ -76,11 +76,11 @@ def test_descriptions_of_images_are_compared_on_a_board_that_is_out(built):
 
 @pytest.mark.req("P-1", "R-17")
 def test_annotators_have_reports_to_mark_one_adjudication_is_open_and_the_gold_grew_by_a_version(built):
-    with building.opened(built.folder) as office, office.reading() as session:
+    with build.open_demo(built.folder) as office, office.reading() as session:
         project = session.scalars(select(AnnotationProject)).one().id
         who = {key: by_mail(session, office, f"{key}@demo.example").id for key in ("nora", "aino")}
-        mine = [one.state for one in working.queue(session, project, who["nora"])]
-        texts = {one.document: one for one in adjudicating.queue(session, office, Actor(who["aino"]), project)}
+        mine = [one.state for one in annotator_work.queue(session, project, who["nora"])]
+        texts = {one.document: one for one in adjudication.queue(session, office, Actor(who["aino"]), project)}
         truths = session.scalars(select(Reference).where(Reference.task == "reading").order_by(Reference.version))
         states = [row.state for row in truths]
         results = session.scalars(select(Result).join(Submission).where(Submission.task == "reading")).all()
@@ -92,7 +92,7 @@ def test_annotators_have_reports_to_mark_one_adjudication_is_open_and_the_gold_g
 
 
 def test_a_demo_that_stands_scores_in_a_box_like_every_server(built):
-    with building.opened(built.folder) as office:
+    with build.open_demo(built.folder) as office:
         assert office.run is None
 
 
@@ -104,7 +104,7 @@ def test_where_reading_cannot_be_had_it_is_left_out_and_said(monkeypatch):
 
 
 def test_the_invalid_file_has_problems_with_lines(built):
-    with building.opened(built.folder) as office, office.reading() as session:
+    with build.open_demo(built.folder) as office, office.reading() as session:
         row = session.scalars(select(Submission).where(Submission.state == "invalid")).one()
         found = json.loads(office.files.read(row.problems_digest))["problems"]
     assert {"M22", "M25", "M29"} <= {one["rule"] for one in found}
@@ -113,7 +113,7 @@ def test_the_invalid_file_has_problems_with_lines(built):
 
 def test_passwords_lie_beside_the_data_for_this_user_alone(built):
     assert stat.S_IMODE((built.folder / DEMO_MARK).stat().st_mode) == 0o600
-    with building.opened(built.folder) as office, office.reading() as session:
+    with build.open_demo(built.folder) as office, office.reading() as session:
         words = json.dumps([row.data for row in session.scalars(select(Message))])
     assert built.demo.logins[0].password not in words
 
@@ -131,14 +131,14 @@ def test_a_demo_of_another_version_is_not_opened_and_how_to_make_it_anew_is_said
     (tmp_path / "season" / DEMO_MARK).write_text(json.dumps(mark | {"tables": tables}))
     refused = here("demo", "--data", tmp_path / "season", "--build-only")
     assert refused.code != 0
-    assert "of another version of Basanite. Make it anew with --reset." in refused.stderr
+    assert "was made by another version of Basanite. Create it again with --reset." in refused.stderr
 
 
 def test_reset_makes_a_new_one_in_its_place(built, tmp_path, monkeypatch):
     old = tmp_path / "season"
     shutil.copytree(built.folder, old)
-    monkeypatch.setattr(season, "play", lambda stage, password: [building.Login("eva", "lead", "eva@x", password)])
-    made = building.make(old, lambda words: None, reset=True)
+    monkeypatch.setattr(season, "play", lambda stage, password: [build.Login("eva", "lead", "eva@x", password)])
+    made = build.make(old, lambda words: None, reset=True)
     assert made.logins[0].password != built.demo.logins[0].password
     assert [path.name for path in tmp_path.iterdir()] == ["season"]
 
@@ -152,7 +152,7 @@ def test_a_place_that_is_not_a_demo_is_left_alone(tmp_path, kind):
     place = tmp_path / {"files": "real", "file": "file", "link": "link"}[kind]
     for reset in (False, True):
         with pytest.raises(SettingError, match="--data"):
-            building.make(place, lambda words: None, reset=reset)
+            build.make(place, lambda words: None, reset=reset)
     assert (tmp_path / "real" / "mine.txt").read_text() == "mine"
 
 
@@ -162,7 +162,7 @@ def test_an_interrupted_demo_leaves_nothing_behind(tmp_path, monkeypatch):
 
     monkeypatch.setattr(season, "play", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        building.make(tmp_path / "season", lambda words: None)
+        build.make(tmp_path / "season", lambda words: None)
     assert list(tmp_path.iterdir()) == []
 
 

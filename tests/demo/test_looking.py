@@ -14,11 +14,11 @@ import httpx2
 import pytest
 from tests.cli.running import here, process
 
-from basanite.campaign.jobs import pulse
+from basanite.campaign.jobs import worker
 from basanite.campaign.office import utc_now
 from basanite.cli.demo import login_lines, welcome
-from basanite.demo import building, looking, serving
-from basanite.demo.plan import SLUG
+from basanite.demo import build, server
+from basanite.demo.stage import SLUG
 from basanite.errors import SettingError
 
 
@@ -36,11 +36,11 @@ def served(built, tmp_path_factory):
     folder = tmp_path_factory.mktemp("served") / "season"
     shutil.copytree(built.folder, folder)
     with (
-        serving.bound(0) as door,
-        building.opened(folder, serving.address_of(door)) as office,
-        serving.served(office, door),
+        server.local_socket(0) as door,
+        build.open_demo(folder, server.address_of(door)) as office,
+        server.serve_beside(office, door),
     ):
-        yield Served(folder, serving.address_of(door))
+        yield Served(folder, server.address_of(door))
 
 
 @pytest.fixture
@@ -59,30 +59,31 @@ def test_without_a_terminal_it_looks_at_its_pages_scores_what_waits_and_ends(bui
 
 
 def test_a_demo_that_runs_is_not_thrown_away(served):
-    with building.opened(served.folder) as office:
+    with build.open_demo(served.folder) as office:
         while not worker_there(office):
             time.sleep(0.1)
     with pytest.raises(SettingError, match="is running"):
-        building.make(served.folder, lambda words: None, reset=True)
+        build.make(served.folder, lambda words: None, reset=True)
     assert served.folder.is_dir()
 
 
 def worker_there(office):
     with office.reading() as session:
-        return bool(pulse.alive(session, utc_now(), office.settings.limits.silent_seconds))
+        return bool(worker.alive(session, utc_now(), office.settings.limits.silent_seconds))
 
 
 def test_a_visitor_and_a_participant_find_their_pages(address, built):
-    seen = looking.walk(address, built.demo.login("ben"))
+    seen = server.walk(address, built.demo.login("ben"))
     assert all(one.good for one in seen), seen
     assert {one.who for one in seen} == {"visitor", "member of team Alder"}
-    assert looking.PUBLIC[-1] in {one.path for one in seen}
+    assert server.PUBLIC[-1] in {one.path for one in seen}
 
 
+@pytest.mark.slow
 def test_each_login_that_is_printed_works(address, built):
     for login in built.demo.logins:
         with httpx2.Client(base_url=address, follow_redirects=True, timeout=30) as browser:
-            answer = looking.sign_in(browser, login)
+            answer = server.sign_in(browser, login)
             assert (answer.status_code, answer.url.path) == (200, f"/campaigns/{SLUG}"), login
             organises = browser.get(f"/campaigns/{SLUG}/organise").status_code
         assert organises == (200 if login.secret else 403)
@@ -96,10 +97,10 @@ def test_a_judge_an_annotator_and_an_adjudicator_find_work_that_waits_for_them(a
         ("aino", "annotate/decide", "nfl-103"),
         ("nora", "annotate", "nfl-102"),
         ("nora", "reading", "4 questions, 6 texts"),
-        ("aino", "reading", "5 answers wait"),
+        ("aino", "reading", "5 answers waiting"),
     ):
         with httpx2.Client(base_url=address, follow_redirects=True, timeout=30) as browser:
-            looking.sign_in(browser, built.demo.login(who))
+            server.sign_in(browser, built.demo.login(who))
             page = browser.get(f"/campaigns/{SLUG}/{path}")
         assert (page.status_code, words in page.text) == (200, True), who
 
@@ -107,7 +108,7 @@ def test_a_judge_an_annotator_and_an_adjudicator_find_work_that_waits_for_them(a
 @pytest.mark.req("P-51")
 def test_every_pack_holds_its_files_and_they_can_be_fetched(address, built):
     with httpx2.Client(base_url=address, follow_redirects=True, timeout=60) as browser:
-        looking.sign_in(browser, built.demo.login("ada"))
+        server.sign_in(browser, built.demo.login("ada"))
         page = browser.get(f"/campaigns/{SLUG}/packs").text
         assert "No files yet" not in page
         found = {name: fetched(browser, page, name) for name in ("images.tgz", "reports.tgz")}
@@ -130,6 +131,7 @@ def test_in_public_one_team_is_there_under_another_name(address):
     assert ("Alder" in page, "Birch" in page, "Cedar" in page) == (True, True, False)
 
 
+@pytest.mark.slow
 @pytest.mark.req("P-1")
 @pytest.mark.browser
 def test_the_tour_leads_everybody_to_something_that_is_there(address, built, chrome):
@@ -146,7 +148,7 @@ def test_the_tour_leads_everybody_to_something_that_is_there(address, built, chr
         if not tab.url.endswith(".json"):
             assert tab.locator("h1, .name").count(), tab.url
     tab.goto(f"{address}/demo")
-    assert tab.get_by_text("comes next").count() == 2, "nothing is made beside this server"
+    assert tab.get_by_text("up next").count() == 2, "nothing is made beside this server"
 
 
 def test_what_is_printed_names_address_password_codes_and_what_is_to_come(built):
@@ -171,7 +173,7 @@ def test_without_a_demo_there_are_no_logins(tmp_path):
 
 
 def test_a_port_that_is_taken_is_told(built):
-    with serving.bound(0) as door:
+    with server.local_socket(0) as door:
         port = door.getsockname()[1]
         ended = here("demo", "--data", built.folder, "--port", str(port))
     assert (ended.code, "--port" in ended.stderr) == (2, True)

@@ -8,8 +8,9 @@ from threading import Event
 
 import pytest
 
-from basanite.demo import announcing, making, part, representation
-from basanite.demo.announcing import ALL_READY
+from basanite.demo import parts as making
+from basanite.demo import server
+from basanite.demo.server import ALL_READY
 from basanite.server import demo_parts as parts
 from basanite.server.demo_parts import PARTS, Progress
 
@@ -25,12 +26,12 @@ write(data, Progress(key, "ready"))
 FAILS = "import sys; sys.stderr.write('Traceback\\nOSError: no space left\\n'); sys.exit(1)"
 LASTS = """import sys, threading
 from pathlib import Path
-from basanite.demo import part
+from basanite.demo import parts as making
 def work(folder, tell):
     (Path(sys.argv[2]) / "begun").touch()
     threading.Event().wait()
-part.WORKS = {sys.argv[1]: work}
-part.main(sys.argv[1], Path(sys.argv[2]))
+making.WORKS = {sys.argv[1]: work}
+making.main(sys.argv[1], Path(sys.argv[2]))
 """
 PATIENCE = 150.0
 
@@ -47,7 +48,7 @@ def until(found):
 
 
 def ended(folder):
-    return all(one.ended for one in parts.progress(folder))
+    return all(one.is_over for one in parts.progress(folder))
 
 
 def test_every_part_is_made_once_and_what_is_ready_is_not_made_again(tmp_path):
@@ -92,10 +93,10 @@ def test_a_part_tells_how_far_it_is_while_it_is_made(tmp_path, monkeypatch):
         seen.append(parts.progress(tmp_path)[0])
         (folder / "report.html").write_text("")
 
-    monkeypatch.setattr(part, "WORKS", {KEYS[0]: work})
-    monkeypatch.setattr(part, "_end_with_parent", lambda: None)
-    monkeypatch.setattr(part.os, "nice", lambda more: 0)
-    part.main(KEYS[0], tmp_path)
+    monkeypatch.setattr(making, "WORKS", {KEYS[0]: work})
+    monkeypatch.setattr(making, "_end_with_parent", lambda: None)
+    monkeypatch.setattr(making.os, "nice", lambda more: 0)
+    making.main(KEYS[0], tmp_path)
     assert seen == [Progress(KEYS[0], "working", 2, 7)]
     assert parts.progress(tmp_path)[0] == Progress(KEYS[0], "ready")
 
@@ -109,8 +110,8 @@ class Quiet:
 
 def test_the_terminal_hears_once_of_everything_that_becomes_ready(tmp_path, monkeypatch):
     left, lines = iter([3, 3, 1, 0, 0, 0, 0, 0]), []
-    monkeypatch.setattr(announcing, "under_way", lambda office: next(left, 0))
-    monkeypatch.setattr(announcing, "SECONDS", 0.01)
+    monkeypatch.setattr(server, "under_way", lambda office: next(left, 0))
+    monkeypatch.setattr(server, "SECONDS", 0.01)
     for key in KEYS:
         parts.write(tmp_path, Progress(key, "waiting"))
 
@@ -121,22 +122,22 @@ def test_the_terminal_hears_once_of_everything_that_becomes_ready(tmp_path, monk
         elif "harness" in line:
             parts.write(tmp_path, Progress(KEYS[1], "ready"))
 
-    announcing.announce(Quiet(tmp_path), say, Event())
+    server.announce(Quiet(tmp_path), say, Event())
     assert lines == [
         "Ready: all submissions are scored.",
         "Ready: a harness run.",
-        "Ready: a look at representations.",
+        "Ready: representation analysis.",
         ALL_READY,
     ]
 
 
 def test_a_failure_is_told_on_the_terminal_and_not_everything_is_ready(tmp_path, monkeypatch):
     lines = []
-    monkeypatch.setattr(announcing, "under_way", lambda office: 0)
-    monkeypatch.setattr(announcing, "SECONDS", 0.01)
+    monkeypatch.setattr(server, "under_way", lambda office: 0)
+    monkeypatch.setattr(server, "SECONDS", 0.01)
     parts.write(tmp_path, Progress(KEYS[0], "failed", reason="OSError"))
     parts.write(tmp_path, Progress(KEYS[1], "ready"))
-    announcing.announce(Quiet(tmp_path), lines.append, Event())
+    server.announce(Quiet(tmp_path), lines.append, Event())
     assert lines == ["Failed: a harness run: OSError"]
 
 
@@ -165,6 +166,6 @@ def test_the_harness_run_ends_in_a_page_and_in_slides_and_the_representations_in
 def test_representations_are_of_digits_that_the_network_knows_and_of_some_that_it_does_not(tmp_path):
     import numpy as np
 
-    representation._write_features(tmp_path)
+    making._write_features(tmp_path)
     known, new = (np.load(tmp_path / f"{name}.npz")["labels"] for name in ("seen", "unseen"))
     assert set(known.tolist()) & set(new.tolist()) == set()

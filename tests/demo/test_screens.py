@@ -1,7 +1,7 @@
 """The pictures of the documentation: taken from the demo in a browser, and held against it so that none goes stale.
 
 With every picture `docs/pictures/screens.json` keeps the headings, columns, tabs and buttons that it shows. An ordinary
-run looks at the pages again and fails where they show something else; `make screens` takes the pictures anew.
+run looks at the pages again and fails where they show something else; `make screens` takes the pictures again.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ import httpx2
 import pytest
 from tests.cli.running import ROOT
 
-from basanite.demo import building, looking, serving
-from basanite.demo.plan import SLUG
+from basanite.demo import build, server
+from basanite.demo.stage import SLUG
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(900)]
 PICTURES = ROOT / "docs" / "pictures"
@@ -49,9 +49,11 @@ SCREENS = (
     Screen("problems", f"{CAMPAIGN}/submissions", "ben", ("tbody tr:has-text('not valid') a",)),
     Screen("result", f"{CAMPAIGN}/submissions", "ben", ("tbody tr:has-text('scored'):has-text('CLIR') a",)),
     Screen("desk", f"{CAMPAIGN}/organise", "eva"),
-    Screen("judging", f"{CAMPAIGN}/judging", "jana", ("text=Read what", "text=I agree", "text=That is all")),
+    Screen("rescoring", f"{CAMPAIGN}/organise/rescoring", "oscar", ("tbody th a",)),
+    Screen("overview", CAMPAIGN, "ben"),
+    Screen("judging", f"{CAMPAIGN}/judging", "jana", ("text=Read instructions", "text=I agree", "text=Continue")),
     Screen("annotating", f"{CAMPAIGN}/annotate", "nora", ("main a",)),
-    Screen("adjudicating", f"{CAMPAIGN}/adjudicate", "aino", ("main a", "text=Begin with the first")),
+    Screen("adjudicating", f"{CAMPAIGN}/adjudicate", "aino", ("main a", "text=Start with the first item")),
 )
 
 
@@ -61,12 +63,12 @@ def address(built, tmp_path_factory):
     folder = tmp_path_factory.mktemp("screens") / "season"
     shutil.copytree(built.folder, folder)
     with (
-        serving.bound(0) as door,
-        building.opened(folder, serving.address_of(door)) as office,
-        serving.served(office, door),
+        server.local_socket(0) as door,
+        build.open_demo(folder, server.address_of(door)) as office,
+        server.serve_beside(office, door),
     ):
-        assert looking.watch(office, lambda words: None, PATIENCE) == 0
-        yield serving.address_of(door)
+        assert server.watch(office, lambda words: None, PATIENCE) == 0
+        yield server.address_of(door)
 
 
 @pytest.fixture
@@ -88,7 +90,7 @@ def page(address, built, chrome, request):
 def cookies(address, login):
     """The cookies of somebody who has signed in."""
     with httpx2.Client(base_url=address, follow_redirects=True, timeout=60) as browser:
-        assert looking.sign_in(browser, login).status_code == 200
+        assert server.sign_in(browser, login).status_code == 200
         return [{"name": one.name, "value": one.value, "url": address} for one in browser.cookies.jar]
 
 
@@ -102,6 +104,7 @@ def recorded():
     return json.loads(RECORD.read_text(encoding="utf-8")) if RECORD.is_file() else {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", SCREENS, indirect=True, ids=lambda screen: screen.name)
 def test_a_picture_shows_what_its_page_shows(page):
     screen, tab = page

@@ -1,6 +1,6 @@
 """The tutorial on the demo: what it types works on a demo, and prints what the page says.
 
-It is not run with the other pages, for making a season takes longer than any other example: here it is there already.
+It is not run with the other pages, for making a season takes longer than any other example: here it already exists.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ import yaml
 from tests.cli.running import ROOT
 from tests.deploy.under_profile import PROFILE, library
 
-from basanite.harness.sandbox import running
+from basanite.sandbox import runner
 
 COMPOSE = ROOT / "deploy" / "compose" / "compose.yaml"
 MODES = {"root": (), "ordinary user": ("-m", "tests.threats.ordinary_user", sys.executable)}
@@ -32,7 +32,7 @@ NEVER = (
 )
 UNDER = ("-m", "tests.deploy.under_profile")
 needs_the_library = pytest.mark.skipif(library() is None, reason="libseccomp is not on this machine")
-needs_a_box = pytest.mark.skipif(not running.capability().possible, reason="no box can be made here")
+needs_a_box = pytest.mark.skipif(not runner.capability().possible, reason="no sandbox can be created here")
 
 
 @pytest.fixture
@@ -62,6 +62,7 @@ def test_a_worker_can_make_its_box_under_the_profile(open_folder, mode):
     assert doctor(open_folder, mode) == ("good", "good")
 
 
+@pytest.mark.few(1)
 @needs_the_library
 @needs_a_box
 @pytest.mark.parametrize("call", NEEDED)

@@ -18,21 +18,22 @@ from tests.server.conftest import with_token
 from tests.server.doors.sending import bearer, send_tus
 from tests.server.live import live
 
+from basanite.campaign.actions import references
+from basanite.campaign.actions.plans import add_campaign
 from basanite.campaign.office import COMMAND, Actor, Office
-from basanite.campaign.organising import reference_files, references
-from basanite.campaign.organising.plans import add_campaign
-from basanite.campaign.people.persons import add_person
-from basanite.campaign.people.teams.making import create_team
+from basanite.campaign.people.persons import Newcomer, add_person
+from basanite.campaign.people.teams import NewTeam, create_team
 from basanite.campaign.settings import Limits
 from basanite.campaign.store.personal import Personal, mail_digest, seal
 from basanite.campaign.store.tables import Account, Person, Submission
-from basanite.server.accounts import passwords
+from basanite.server.accounts import authentication
 from basanite.testing import SetClock, small_office
 
 TEAM, MAIL = "FLAIR", "pi@example.org"
 PATIENCE = 180.0
 """Seconds without any submission ending: a busy machine takes long for all of them."""
-QUICK = Limits(poll_seconds=0.05, duty_seconds=0.5)
+QUICK = Limits(poll_seconds=0.2, duty_seconds=2.0)
+"""Often enough for what is waited for; looking for work more often than it comes would be most of the work."""
 STAMP = "20180115_120000"
 HEAD = """format = "basanite-campaign/1"
 slug = "all"
@@ -149,11 +150,11 @@ def _people(office):
     """The team's PI with a password; references come from the command line."""
     with office.writing() as session:
         campaign = add_campaign(session, office, COMMAND, campaign_text()).id
-        person = add_person(session, office, name="Pia", mail=MAIL).id
-        create_team(session, office, COMMAND, campaign, name=TEAM, pi=person)
+        person = add_person(session, office, Newcomer(name="Pia", mail=MAIL)).id
+        create_team(session, office, COMMAND, campaign, NewTeam(name=TEAM), pi=person)
         row = session.get_one(Person, person)
         row.sealed, row.mail_digest = seal(office.vault, person, Personal("Pia", MAIL)), mail_digest(office.vault, MAIL)
-        digest = passwords.hashed(office.settings.accounts, PASSWORD)
+        digest = authentication.hash_password(office.settings.accounts, PASSWORD)
         session.merge(Account(person_id=person, password=digest, confirmed=office.clock(), zone="Europe/Paris"))
     for task, example in BY_TASK.items():
         _open_task(office, campaign, task, example)
@@ -163,11 +164,11 @@ def _people(office):
 def _open_task(office, campaign, task, example):
     judgements = example.path(task, example.judgements) if example.judgements else None
     metadata = tuple(example.path(task, name) for name in example.metadata)
-    paths = reference_files.Paths((example.path(task, example.reference),), None, metadata, judgements)
-    material = reference_files.take_in(office, paths)
+    paths = references.Paths((example.path(task, example.reference),), None, metadata, judgements)
+    material = references.take_in(office, paths)
     place = references.Place(calendar_name(task), "DEV", "1A", example.queryset)
     with office.writing() as session:
-        references.add(session, office, Actor("command"), campaign, place, material)
+        references.add(session, office, Actor("command"), campaign, references.NewVersion(place, material))
 
 
 def send_in_one_piece(server, task, path):

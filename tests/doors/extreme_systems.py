@@ -13,6 +13,7 @@ from tests.doors.examples import BY_TASK
 
 KINDS = ("perfect", "constant", "noise")
 SETTINGS = {"classification": {"beta": "2"}, "e2e": BY_TASK["e2e"].settings}
+WRITTEN_REFERENCES = {"speech": "reference.stm", "lm": "sizes.jsonl", "questions": "dev.json"}
 LEAF = re.compile(r"\(([^\s()]+) ([^\s()]+)\)")
 WORDS = ["a", "young", "driver", "bought", "many", "books", "behind", "the", "church", "before", "rain"]
 
@@ -21,8 +22,8 @@ def given(task, folder):
     """What `basanite.compare` takes: submissions, reference, judgements, metadata and settings."""
     example = BY_TASK[task]
     found = {"reference": example.path(task, example.reference), **SETTINGS.get(task, {})}
-    if task == "speech":
-        found["reference"] = folder / "reference.stm"
+    if task in WRITTEN_REFERENCES:
+        found["reference"] = folder / WRITTEN_REFERENCES[task]
     if task == "e2e":
         judged = {kind: _judged(folder / f"{kind}.tsv", kind) for kind in KINDS}
         return found | {
@@ -70,7 +71,11 @@ def _classification(folder, kind, rng):
     key = _rows(_shipped("classification"))
     truth = [row["label"] for row in key]
     answers = _chosen(kind, rng, perfect=truth, constant=truth[0], noise=truth)
-    rows = [{"id": row["id"], "label": answer} for row, answer in zip(key, answers, strict=True)]
+    classes, rows = sorted(set(truth)), []
+    for row, answer in zip(key, answers, strict=True):
+        drawn = rng.dirichlet([1] * len(classes)) if kind == "noise" else [float(name == answer) for name in classes]
+        scores = {f"score_{name}": score for name, score in zip(classes, drawn, strict=True)}
+        rows.append({"id": row["id"], "label": answer, **scores})
     return _table(folder / f"{kind}.csv", rows)
 
 
@@ -111,15 +116,25 @@ def _relevance(folder, kind, rng):
 
 def _lm(folder, kind, rng):
     rows = _read_lines(_shipped("lm"))
+    _lines(folder / "sizes.jsonl", [row | {"words": row["tokens"] - 1, "characters": 90, "bytes": 95} for row in rows])
     certain = {"perfect": lambda size: [0.0] * size, "constant": lambda size: [-1.0] * size}
     drawn = certain.get(kind, lambda size: (-rng.exponential(9, size)).tolist())
-    return _lines(folder / f"{kind}.jsonl", [{"id": row["id"], "logprobs": drawn(row["tokens"])} for row in rows])
+    made = [{"id": row["id"], "logprobs": drawn(row["tokens"]), "oov": [1]} for row in rows]
+    return _lines(folder / f"{kind}.jsonl", made)
 
 
 def _translation(folder, kind, rng):
     rows = _read_lines(_shipped("translation"))
     texts = [row["references"][0] for row in rows]
     answers = _chosen(kind, rng, perfect=texts, constant="the the the", noise=texts)
+    made = [{"id": row["id"], "text": str(answer)} for row, answer in zip(rows, answers, strict=True)]
+    return _lines(folder / f"{kind}.jsonl", made)
+
+
+def _summaries(folder, kind, rng):
+    rows = _read_lines(_shipped("summaries"))
+    texts = [row["references"][0] for row in rows]
+    answers = _chosen(kind, rng, perfect=texts, constant="the the\nthe", noise=texts)
     made = [{"id": row["id"], "text": str(answer)} for row, answer in zip(rows, answers, strict=True)]
     return _lines(folder / f"{kind}.jsonl", made)
 
@@ -132,6 +147,20 @@ def _captions(folder, kind, rng):
     made = [{"image_id": name, "caption": str(answer)} for name, answer in zip(first, answers, strict=True)]
     path = folder / f"{kind}.json"
     path.write_text(json.dumps(made), encoding="utf-8")
+    return path
+
+
+def _questions(folder, kind, rng):
+    """Questions about texts, whose rule has every metric."""
+    shipped = _shipped("questions", "dev.json").read_text(encoding="utf-8")
+    (folder / "dev.json").write_text(shipped, encoding="utf-8")
+    paragraphs = [one for article in json.loads(shipped)["data"] for one in article["paragraphs"]]
+    right = {
+        one["id"]: [*(gold["text"] for gold in one["answers"]), ""][0] for each in paragraphs for one in each["qas"]
+    }
+    answers = _chosen(kind, rng, perfect=list(right.values()), constant="by the sea", noise=list(right.values()))
+    path = folder / f"{kind}.json"
+    path.write_text(json.dumps(dict(zip(right, map(str, answers), strict=True))), encoding="utf-8")
     return path
 
 
@@ -151,6 +180,48 @@ def _parsing(folder, kind, rng):
     shapes = {"perfect": lambda tree: tree, "constant": _flat, "noise": _branching}
     path = folder / f"{kind}.trees"
     path.write_text("\n".join(map(shapes[kind], trees)) + "\n", encoding="utf-8")
+    return path
+
+
+def _dependencies(folder, kind, rng):
+    """The treebank itself; all words on the first one with one tag; or each word on the one before or on the root."""
+    path = folder / f"{kind}.conllu"
+    lines = _shipped("dependencies").read_text(encoding="utf-8").splitlines()
+    path.write_text("".join(f"{_word(line, kind, rng)}\n" for line in lines), encoding="utf-8")
+    return path
+
+
+def _word(line, kind, rng):
+    cells = line.split("\t")
+    if kind == "perfect" or not cells[0].isdecimal():
+        return line
+    at = int(cells[0])
+    head = rng.integers(1, at) if at > 1 and kind == "noise" else int(at > 1)
+    relation = "root" if at == 1 else rng.choice(["nsubj", "obj", "det", "punct"]) if kind == "noise" else "dep"
+    return "\t".join([cells[0], cells[1], "x", "X", "X", "_", str(head), relation, "_", "_"])
+
+
+def _tagging(folder, kind, rng):
+    """The tags themselves; the same one for every word; or any."""
+    path = folder / f"{kind}.iob"
+    lines = []
+    for line in _shipped("tagging").read_text(encoding="utf-8").splitlines():
+        word, _, tag = line.rpartition(" ")
+        tag = {"perfect": tag, "constant": "B-PER"}.get(kind) or rng.choice(["O", "B-PER", "I-LOC", "B-X"])
+        lines.append(f"{word} {tag}" if word and not word.startswith("-DOC") else line)
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def _coreference(folder, kind, rng):
+    """The entities themselves; every word one entity; or each word any of five."""
+    path = folder / f"{kind}.conll"
+    lines = []
+    for line in _shipped("coreference").read_text(encoding="utf-8").splitlines():
+        word, tab, mark = line.rpartition("\t")
+        mark = {"perfect": mark, "constant": "(1)"}.get(kind) or f"({rng.integers(5)})"
+        lines.append(f"{word}{tab}{mark}" if tab else line)
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return path
 
 
@@ -227,20 +298,51 @@ def _reading(folder, kind, rng):
     return _lines(folder / f"{kind}.ndjson", list({json.dumps(row): row for row in made}.values()))
 
 
+def _representation(folder, kind, rng):
+    """Features with every part that a measure may need: classes apart, all rows alike, or anything."""
+    digits = np.array([int(row["label"]) for row in _rows(_shipped("representation"))])
+    features = {"perfect": np.eye(6, 8)[digits] + 0.1, "constant": np.ones((len(digits), 8))}
+    found = features.get(kind, rng.random((len(digits), 8)))
+    predictions = {"perfect": digits, "constant": np.zeros_like(digits)}.get(kind, rng.permutation(digits))
+    theta = np.eye(6)[digits] if kind == "perfect" else rng.dirichlet(np.ones(3), len(digits))
+    source = {"source_probabilities": theta, "source_features": found[::2], "source_labels": digits[::2]}
+    np.savez(folder / f"{kind}.npz", features=found, predictions=predictions, **source)
+    return folder / f"{kind}.npz"
+
+
+def _scores(folder, kind, rng):
+    items = [row["item"] for row in _rows(_shipped("scores"))]
+    used = {"perfect": (0, 0, 0), "constant": (1, 1, 1)}
+    rows = [
+        {"item": item, "repeat": repeat, "score": {"perfect": 1, "constant": 0.5}.get(kind, int(rng.integers(2)))}
+        | dict(zip(("cost", "latency", "tokens"), used.get(kind, rng.exponential(size=3).tolist()), strict=True))
+        for item in items
+        for repeat in range(3)
+    ]
+    return _table(folder / f"{kind}.csv", rows)
+
+
 MAKERS = {
     "captions": _captions,
     "classification": _classification,
     "clir": _detections("clir"),
+    "coreference": _coreference,
+    "dependencies": _dependencies,
     "domainid": _detections("domainid"),
     "labels": _numbers("labels", 0.5, 0, 1, {"AnswerPhone", "DriveCar", "Eat", "Kiss", "Run", "SitDown"}),
     "langid": _detections("langid"),
     "lm": _lm,
     "parsing": _parsing,
+    "questions": _questions,
     "ranking": _ranking,
     "ratings": _numbers("ratings", 1, 1, 5, {"overall", "food", "ambiance", "service", "noise"}),
     "readability": _readability,
     "reading": _reading,
     "relevance": _relevance,
+    "representation": _representation,
+    "scores": _scores,
     "speech": _speech,
+    "summaries": _summaries,
+    "tagging": _tagging,
     "translation": _translation,
 }

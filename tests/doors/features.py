@@ -25,7 +25,7 @@ def every_part():
 
 
 def measured(folder, *words, command="run", **arrays):
-    """The JSON object of `basanite measure run`, for a file of these arrays or one that is there already."""
+    """The JSON object of `basanite measure run`, for a file of these arrays or one that already exists."""
     if arrays:
         np.savez(folder / "set.npz", **arrays)
         words = ("set.npz", *words)

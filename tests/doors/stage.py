@@ -7,15 +7,18 @@ import json
 from contextlib import contextmanager
 from datetime import timedelta
 
+import pytest
 from click.testing import CliRunner
 from starlette.testclient import TestClient
+from tests.children import start_quickly
+from tests.offices.engines import Place
+from tests.offices.prepared import fresh_office, small_season
 from tests.server.conftest import with_token
 
 from basanite.cli import app
-from basanite.cli.operating.office import GivenClock
+from basanite.cli.office import GivenClock
 from basanite.server.app import make_app
-from basanite.testing import SetClock, season, small_office
-from basanite.testing.engines import Place
+from basanite.testing import SetClock
 
 
 class Stage:
@@ -78,11 +81,13 @@ class Stage:
 
 @contextmanager
 def staged(folder, text, now, **settings):
-    """A season with the teams Alpha (Ada) and Beta (Bea), open until the block ends."""
+    """A season with the teams Alpha (Ada) and Beta (Bea), open until the block ends; its children start quickly."""
     clock = SetClock(now)
-    office = small_office(folder, clock, **settings)
-    with TestClient(make_app(office), raise_server_exceptions=False) as client:
-        yield Stage(office, clock, client, season(office, text))
+    office = fresh_office(folder, clock, **settings)
+    people = small_season(office, text)
+    with pytest.MonkeyPatch.context() as patch, TestClient(make_app(office), raise_server_exceptions=False) as client:
+        start_quickly(patch)
+        yield Stage(office, clock, client, people)
     office.close()
 
 

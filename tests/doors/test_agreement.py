@@ -201,3 +201,80 @@ def test_missing_aliases_cost_nothing_and_names_of_others_do(tmp_path):
         assert found["recall"]["value"] == pytest.approx(credit / 2, rel=1e-8)
     aliases = scored(tmp_path, {"a": [frozenset({"Jets"})]}, "--set", "credit=dice")
     assert aliases["precision"]["value"] == pytest.approx(0.5)
+
+
+def lines_of(table, sign=",", missing="NA"):
+    return [sign.join(missing if np.isnan(cell) else f"{cell:g}" for cell in row) for row in table]
+
+
+MATRICES = {
+    "commas": (",", "", "columns"),
+    "tabs": ("\t", "NA", "columns"),
+    "white space": (" ", "*", "rows"),
+    "semicolons": (";", "nan", "rows"),
+}
+
+
+@pytest.mark.req("T-25", "D-6")
+@pytest.mark.parametrize("named", [False, True])
+@pytest.mark.parametrize("layout", MATRICES)
+def test_a_plain_matrix_says_the_same_as_a_long_table(votes, tmp_path, layout, named):
+    table, folder = votes
+    wanted = figures(folder)
+    sign, missing, judges = MATRICES[layout]
+    lines = lines_of(table if judges == "columns" else table.T, sign, missing)
+    if named:
+        inside = [f"{name}{sign}{line}" for name, line in zip((f"n{at}" for at in range(99)), lines, strict=False)]
+        heads = sign.join(["id", *(f"c{at}" for at in range(lines[0].count(sign) + 1))])
+        lines = [heads, *inside]
+    (tmp_path / "matrix.txt").write_text("\n".join(lines) + "\n")
+    ended = here("judge", "agreement", "matrix.txt", "--matrix", judges, "--draws", "400", "--json", cwd=tmp_path)
+    assert ended.code == 0, ended.stderr
+    found = ended.data["groups"][""]["figures"]
+    assert {name: one["value"] for name, one in found.items()} == pytest.approx(
+        {name: one["value"] for name, one in wanted.items()}, nan_ok=True
+    )
+    assert found["alpha_interval"]["value"] == pytest.approx(krippendorff.alpha(table.T), rel=1e-9)
+
+
+@pytest.mark.req("T-25")
+@pytest.mark.parametrize("heads", ["annotator,unit,grade", "rater,id,score", "coder,subject,label"])
+def test_a_long_table_is_read_under_usual_names_of_its_columns(votes, tmp_path, heads):
+    _, folder = votes
+    rows = [line.split(",") for line in (folder / "votes.csv").read_text().split()[1:]]
+    (tmp_path / "votes.csv").write_text("\n".join([heads, *(f"{judge},{item},{value}" for item, judge, value in rows)]))
+    assert figures(tmp_path) == figures(folder)
+
+
+AMBIGUOUS = {
+    "which way a matrix lies": ("1,2,3\n2,2,1\n", (), "--matrix columns"),
+    "two values": ("judge,item,rating,score\na,1,2,3\n", (), "'rating' and 'score' could be meant"),
+    "two judges": ("judge,rater,item,score\na,b,1,2\n", (), "'judge' and 'rater' could be meant"),
+    "a header of words": ("item,r1,r2\n1,yes,no\n2,no,no\n", ("--matrix", "columns"), "may be a header"),
+    "lines that differ": ("1,2\n1,2,3\n", ("--matrix", "rows"), "3 cells, and 2 in the first line"),
+    "one judge": ("1,2,3\n", ("--matrix", "rows"), "agreement needs two [S-20]"),
+    "nothing": ("\n", ("--matrix", "rows"), "the file is empty"),
+    "a name twice": ("a,a\n1,2\n2,2\n", ("--matrix", "columns"), "the name 'a' appears twice"),
+    "both layouts": ("1,2\n2,2\n", ("--matrix", "columns", "--item", "x"), "--matrix goes without --item"),
+    "a header without a matrix": ("judge,item,score\na,1,2\n", ("--no-header",), "go with --matrix"),
+    "bytes": ("\0\0\0", ("--matrix", "columns"), "line of text"),
+}
+
+
+@pytest.mark.req("T-25", "D-4")
+@pytest.mark.parametrize("name", AMBIGUOUS)
+def test_ratings_that_can_be_read_in_two_ways_are_refused(tmp_path, name):
+    text, words, told = AMBIGUOUS[name]
+    (tmp_path / "votes.csv").write_text(text)
+    ended = here("judge", "agreement", "votes.csv", "--draws", "10", *words, cwd=tmp_path)
+    assert ended.code in (1, 2)
+    assert told in " ".join(ended.stderr.split())
+
+
+@pytest.mark.req("T-25")
+def test_words_have_a_header_if_that_is_said(tmp_path):
+    (tmp_path / "votes.csv").write_text("item,r1,r2\n1,yes,no\n2,no,no\n3,yes,yes\n")
+    for option, judges, items in (("--header", 2, 3), ("--no-header", 3, 4)):
+        given = ("votes.csv", "--matrix", "columns", option, "--draws", "10", "--json")
+        group = here("judge", "agreement", *given, cwd=tmp_path).data["groups"][""]
+        assert (group["judges"], group["items"]) == (judges, items)

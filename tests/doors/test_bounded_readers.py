@@ -1,4 +1,4 @@
-"""Small files that would take all memory of whoever reads them: refused, or read for what was asked (X-34)."""
+"""Small files that would take all memory of anyone who reads them: refused, or read for what was asked (X-34)."""
 
 from __future__ import annotations
 
@@ -42,6 +42,7 @@ def test_a_plan_with_a_name_of_a_hundred_thousand_parts_is_refused(tmp_path):
     assert "nested too deep" in ended.stdout + ended.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.req("X-34")
 def test_arrays_that_nobody_asked_for_are_not_read(tmp_path):
     path = tmp_path / "features.npz"
@@ -210,6 +211,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.few(4)
 @pytest.mark.req("X-34")
 @pytest.mark.parametrize("hostile", HOSTILE, ids=lambda made: made.__name__)
 def test_a_hostile_file_is_refused_without_the_memory_that_it_would_take(tmp_path, usual, hostile):

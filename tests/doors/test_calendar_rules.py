@@ -163,7 +163,7 @@ def test_a_condition_or_type_outside_the_row_is_refused(base):
 @pytest.mark.req("M75")
 def test_a_row_takes_the_domains_of_its_language_and_stage(base):
     base.clock.set("2018-02-20 12:00")
-    assert "M59" in taken(base, "DEV", "", task="DomainID", domains="GOV-LIF-BUS-LAW"), "not out yet"
+    assert "M59" in taken(base, "DEV", "", task="DomainID", domains="GOV-LIF-BUS-LAW"), "has not been published"
     base.clock.set("2018-03-20 12:00")
     assert taken(base, "DEV", "", task="DomainID", domains="LAW-LIF-BUS-GOV") is True
     assert taken(base, "DEV", "", task="DomainID", language="1B", domains="GOV-LIF-HEA-MIL") is True

@@ -16,6 +16,7 @@ SUBJECTS = {
     "e2e": "query",
     "readability": "passage",
     "relevance": "item",
+    "scores": "item",
 } | dict.fromkeys(("domainid", "langid", "reading"), "document")
 """What the first column of a metadata table is called, where it is not `id`."""
 
@@ -87,8 +88,8 @@ def test_a_column_called_cluster_is_taken_as_one_unless_told_otherwise(tmp_path,
     left = run_score(tmp_path, *given, "--cluster", "none", reference=reference)
     assert any("items of one cluster stay together (30 clusters)" in note for note in taken["notes"])
     assert np.ptp(bounds(taken)) > 1.5 * np.ptp(bounds(left))
-    assert "units taken as independent" in left["notes"]
-    assert "units taken as independent" not in taken["notes"]
+    assert "units treated as independent" in left["notes"]
+    assert "units treated as independent" not in taken["notes"]
 
 
 @pytest.mark.req("S-28", case="good")
@@ -214,4 +215,4 @@ def test_where_only_some_units_are_in_clusters_the_others_are_named(tmp_path):
     (tmp_path / "topics.tsv").write_text("query\ttopic\n" + "".join(f"{name}\t{name[-1]}\n" for name in queries))
     files = ("--reference", str(folder / "key"), "--submission", str(folder / "Alpha.tgz"), "--metadata", "topics.tsv")
     notes = here("score", "clir", *files, "--cluster", "topic", "--json", cwd=tmp_path).data["notes"]
-    assert "units taken as independent: each document" in notes  # adwv is over documents, which have no topic
+    assert "units treated as independent: each document" in notes  # adwv is over documents, which have no topic

@@ -40,7 +40,7 @@ DOMAINS = {
 
 @pytest.fixture
 def listed(tmp_path):
-    """What `basanite queries` finds in a pack of tables, or in a file of full forms."""
+    """What `basanite material queries` finds in a pack of tables, or in a file of full forms."""
 
     def run(text, name="query_list.tsv", **files):
         folder = tmp_path / "QUERY1"
@@ -48,7 +48,9 @@ def listed(tmp_path):
         folder.mkdir()
         for file, content in {name: text, **{f"{key}.tsv": value for key, value in files.items()}}.items():
             (folder / file).write_text(content, encoding="utf-8")
-        return here("queries", folder if name == "query_list.tsv" else folder / name, "--json", cwd=tmp_path)
+        return here(
+            "material", "queries", folder if name == "query_list.tsv" else folder / name, "--json", cwd=tmp_path
+        )
 
     return run
 
@@ -94,7 +96,7 @@ def test_stray_blanks_and_missing_colons_refuse_the_pack_with_the_line(listed, t
 
 @pytest.mark.req("M38")
 def test_names_and_codes_of_domains_map_one_to_one(listed):
-    shown = here("domains", "--json").data["domains"]
+    shown = here("material", "domains", "--json").data["domains"]
     assert {one["code"]: one["name"] for one in shown} == DOMAINS
     full = "".join(f"music:{name}\n" for name in DOMAINS.values())
     assert [domain for *_, domain in rows(listed(full, "plain.txt"))] == list(DOMAINS)
@@ -159,13 +161,13 @@ def test_a_task_type_or_condition_outside_the_list_is_refused(right, wrong):
 def test_the_domains_in_a_name_may_come_in_any_order():
     assert parts(PLAN)["set"] == "GOV-MIL-BUS-LAW"
     assert parts(PLAN.replace("GOV-MIL-BUS-LAW", "LAW-GOV-BUS-MIL"))["set"] == "LAW-GOV-BUS-MIL"
-    assert here("domains", "--json").data["stages"]["1A"]["Y"] == ["BUS", "LAW"]
+    assert here("material", "domains", "--json").data["stages"]["1A"]["Y"] == ["BUS", "LAW"]
 
 
 @pytest.mark.req("M59", case="bad")
 @pytest.mark.parametrize(
     ("codes", "words"),
-    [("GOV-MIL-GOV", "GOV comes twice"), ("GOV-SPO", "'SPO' is no domain"), ("gov-MIL", "'gov' is no domain")],
+    [("GOV-MIL-GOV", "GOV appears twice"), ("GOV-SPO", "'SPO' is not a domain"), ("gov-MIL", "'gov' is not a domain")],
 )
 def test_repeated_and_foreign_domains_in_a_name_are_refused(codes, words):
     ((rule, message),) = problems(PLAN.replace("GOV-MIL-BUS-LAW", codes))
@@ -175,7 +177,7 @@ def test_repeated_and_foreign_domains_in_a_name_are_refused(codes, words):
 
 @pytest.mark.req("M75")
 def test_each_language_has_the_domains_of_its_stages():
-    assert here("domains", "--json").data["stages"] == {
+    assert here("material", "domains", "--json").data["stages"] == {
         "1A": {"X": ["GOV", "LIF"], "Y": ["BUS", "LAW"], "Z": ["SPO"]},
         "1B": {"X": ["GOV", "LIF"], "Y": ["HEA", "MIL"], "Z": ["SPO"]},
         "1S": {"X": ["GOV", "MIL"], "Y": ["BUS", "LAW"], "Z": ["REL"]},

@@ -53,6 +53,7 @@ def test_two_rows_nearly_alike_are_a_class_of_their_own_small_size(way, tmp_path
     assert dunn(tmp_path, *way, features=features, labels=labels) == pytest.approx(8.3e8, rel=1e-6)
 
 
+@pytest.mark.few(7)
 @pytest.mark.req("F-27")
 @pytest.mark.parametrize("way", WAYS, ids=" ".join)
 @pytest.mark.parametrize("kind", KINDS)

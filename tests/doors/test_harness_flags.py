@@ -38,7 +38,7 @@ FLAGS = {
     "b": (f'"{AILING}:DEAD"', RIDGE, "layer 2: 11 of 12 units are dead"),
     "c": (f'"{AILING}:NARROW"', RIDGE, "layer 3: its 12 units have an effective rank of 1"),
     "d": (f'"{AILING}:BELOW_BOUND"', RIDGE, "layer 3: its loss fell to -982, below its bound 0"),
-    "e": (f'"{AILING}:NO_NUMBER"', RIDGE, "layer 1: its loss is no finite number"),
+    "e": (f'"{AILING}:NO_NUMBER"', RIDGE, "layer 1: its loss is not a finite number"),
     "f": (
         f'{{ module = "sda", parameters = {{ rate = 1.0, {CPU} }} }}',
         RIDGE,
@@ -98,6 +98,7 @@ def flags_of(made, run):
     return status["flags"]
 
 
+@pytest.mark.few(3)
 @pytest.mark.req("H-37")
 @pytest.mark.parametrize("letter", [letter for letter, (_, _, flag) in FLAGS.items() if flag])
 def test_what_ails_stands_on_the_first_page_in_the_terminal_and_on_the_slides(made, pages, letter):
@@ -150,7 +151,7 @@ def test_a_lower_layer_whose_codes_are_no_numbers_is_flagged_and_its_run_ends_we
     write_csv(tmp_path / "reviews.csv", synonyms(240))
     team = TEAM.format(letter="a", learner=f'"{AILING}:NOT_FINITE"', linear=RIDGE)
     found = run_plan(tmp_path, HEAD + TASK + team, "--only", "6a")
-    assert flags_of(found, "6a") == ["layer 2: some of its codes are no finite numbers"]
+    assert flags_of(found, "6a") == ["layer 2: some of its codes are not finite numbers"]
 
 
 @pytest.mark.req("H-37")

@@ -10,7 +10,7 @@ from tests.cli.running import HARNESS
 from tests.doors.harness_results import HEAD, average_precision, run_plan
 from tests.harness.plans import write_csv
 
-from basanite.harness.sandbox.running import capability
+from basanite.sandbox.runner import capability
 
 PLAN = """
 [tasks.clips]
@@ -83,6 +83,7 @@ def test_a_program_in_shell_and_awk_is_preprocessor_learner_and_classifier(folde
     assert list((result.path / "logs").iterdir())
 
 
+@pytest.mark.few(1)
 @pytest.mark.req("H-12", case="bad")
 @pytest.mark.parametrize(
     ("old", "new", "limits", "words"),

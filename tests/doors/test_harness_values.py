@@ -199,7 +199,7 @@ def test_a_run_is_done_failed_not_provided_or_not_applicable_and_the_report_bear
     assert result.reasons["3a"] == "needs-counts needs counts and gets nonneg"
     assert "this classifier cannot learn" in result.reasons["4a"]
     assert result.reasons["6c"] == "team c has no learner for this task"
-    assert {one["run"] for one in result.scores} == {"2b", "4b", "5b", "6b", "2c", "4c"}
+    assert {one["run"] for one in result.scores} == {"0", "2b", "4b", "5b", "6b", "2c", "4c"}
     found = result.analysis(task="clips")
     deep = next(one for one in found["rankings"] if one["condition"] == 6)
     assert (deep["order"], set(deep["missing"])) == (["b"], {"a", "c"})

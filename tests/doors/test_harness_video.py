@@ -135,6 +135,7 @@ def means_along(part, count):
 BT601, BT709 = (0.299, 0.587, 0.114), (0.2126, 0.7152, 0.0722)
 
 
+@pytest.mark.slow
 @pytest.mark.req("H-1", "H-6", "A28", "A30", "A31")
 def test_exported_windows_are_the_four_steps_on_whole_clips_300_wide_and_grey_by_bt601(made):
     names = [name for name in CLIPS if "train" in name]

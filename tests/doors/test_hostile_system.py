@@ -1,4 +1,4 @@
-"""A team's system that attacks whoever runs it: what comes of a whole `harness run`, as root and as a user."""
+"""A team's system that attacks anyone who runs it: what comes of a whole `harness run`, as root and as a user."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.doors.test_harness_programs import PLAN, table
 from tests.harness.plans import write_csv
 from tests.threats.ordinary_user import USER
 
-from basanite.harness.sandbox.running import capability
+from basanite.sandbox.runner import capability
 
 ROOT = Path(__file__).parents[2]
 SECRET = "the-key-of-the-evaluation"
@@ -27,7 +27,7 @@ ATTACKS = {
     "results": ("preprocessor-transform", SWAP.replace("{name}", "out"), ""),
     "state": ("preprocessor-fit", SWAP.replace("{name}", "state"), ""),
     "report": ("learner-fit", FORGE, "exit code 3"),
-    "memory": ("learner-fit", "yes | head -c 400000000 > /tmp/x", "more than its 256 MiB of memory"),
+    "memory": ("learner-fit", "yes | head -c 400000000 > /tmp/x", "exceeded its 256 MiB of memory"),
 }  # fmt: skip
 
 
@@ -76,6 +76,7 @@ def write_plan(folder: Path, moment: str, lines: str) -> None:
     (folder / "plan.toml").write_text(HEAD + PLAN + "memory_gib = 0.25\n", encoding="utf-8")
 
 
+@pytest.mark.few(1)
 @pytest.mark.req("X-29")
 @pytest.mark.parametrize("attack", ["results", "state"])
 def test_a_folder_swapped_for_a_link_brings_nothing_of_the_host_back(run, attack):
@@ -87,6 +88,7 @@ def test_a_folder_swapped_for_a_link_brings_nothing_of_the_host_back(run, attack
     assert states["4a"][0] == "done", "the folders cannot be swapped, so the system works as before"
 
 
+@pytest.mark.few(1)
 @pytest.mark.req("X-19")
 def test_a_system_cannot_report_that_it_ended_well(run):
     states, _, _ = run("report")
@@ -94,6 +96,7 @@ def test_a_system_cannot_report_that_it_ended_well(run):
     assert ATTACKS["report"][2] in states["6a"][1]
 
 
+@pytest.mark.few(1)
 @pytest.mark.req("X-20")
 def test_what_a_system_keeps_in_files_counts_as_memory(run):
     states, _, _ = run("memory")

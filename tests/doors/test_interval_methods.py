@@ -9,7 +9,7 @@ from tests.cli.running import EXAMPLE, forked
 
 import basanite
 from basanite import registry
-from basanite.server.pages.runs.values import values_of
+from basanite.server.pages.values import values_of
 
 EXAMPLES = EXAMPLE.parent
 INPUTS = {
@@ -22,18 +22,24 @@ INPUTS = {
     "ranking": {"reference": "qrels.txt", "submission": "alpha.run"},
     "readability": {"reference": "panels.csv", "submission": "machine.csv"},
     "relevance": {"reference": "reference.csv", "submission": "alpha.csv"},
+    "representation": {"reference": "labels.csv", "submission": "alpha.npz"},
     "speech": {"reference": "reference.stm", "submission": "Alpha.ctm"},
     "translation": {"reference": "reference.jsonl", "submission": "Alpha.jsonl"},
     "parsing": {"reference": "treebank.trees", "submission": "Alpha.trees"},
+    "dependencies": {"reference": "treebank.conllu", "submission": "Alpha.conllu"},
+    "tagging": {"reference": "gold.iob", "submission": "Alpha.iob"},
+    "coreference": {"reference": "gold.conll", "submission": "Alpha.conll"},
     "captions": {"reference": "captions.json", "submission": "Alpha.json"},
+    "summaries": {"reference": "reference.jsonl", "submission": "Alpha.jsonl"},
+    "questions": {"reference": "annotations.json", "submission": "Alpha.json"},
 }
 
 
 def declared():
     """The methods that metrics of each name declare; a name may belong to several families."""
     found = {}
-    for name in registry.names("metrics"):
-        metric = registry.load("metrics", name)
+    metrics = [registry.load("metrics", name) for name in registry.names("metrics")]
+    for metric in (*metrics, *registry.load("tasks", "representation").metrics):
         found.setdefault(metric.name, set()).add(metric.interval)
     return found
 
@@ -67,7 +73,7 @@ def test_the_method_stands_beside_the_interval_in_json_and_in_the_table():
     text = command().stdout
     head = next(line for line in text.splitlines() if "Low" in line and "High" in line)
     assert head.split() == ["Metric", "Value", "Low", "High", "Method", "Units", "Remarks"]
-    assert next(line for line in text.splitlines() if line.startswith(" theta_best")).split()[4] == "percentile"
+    assert next(line for line in text.splitlines() if line.startswith(" Best threshold")).split()[5] == "percentile"
 
 
 @pytest.mark.req("S-25")
@@ -97,6 +103,6 @@ def test_a_report_names_the_method(tmp_path):
 
 def test_the_page_of_a_run_says_it_below_the_name_of_the_metric():
     shown = {one.name: one.note for one in values_of(json.loads(command("--json").stdout)).all}
-    assert shown["aqwv"] == "studentized interval"
-    assert shown["mqwv"].startswith("studentized interval, optimistic")
-    assert "interval, " not in shown["auc"]
+    assert shown["AQWV"] == "studentized interval"
+    assert shown["MQWV"].startswith("studentized interval; optimistic")
+    assert "interval, " not in shown["AUC"]

@@ -41,6 +41,7 @@ def score(inputs, **more):
     return basanite.score("e2e", **inputs, beta=BETA, folds=2, draws=1000, **more).values
 
 
+@pytest.mark.slow
 @pytest.mark.req("S-24", case="good")
 def test_intervals_of_judged_campaigns_cover_the_truth(tmp_path):
     found = [score(campaign(tmp_path, seed))["e2e_aqwv"] for seed in range(40)]

@@ -76,6 +76,7 @@ def test_a_server_for_other_machines_without_https_does_not_start_and_says_the_w
     assert list(tmp_path.glob("season*")) == [], "nothing is made for a server that is refused"
 
 
+@pytest.mark.few(6)
 @pytest.mark.req("X-36")
 @pytest.mark.parametrize(
     "host", ["0.0.0.0", "::", "[::]", "", "192.0.2.1", "evaluation.example.org", "0", "::ffff:0.0.0.0"]
@@ -109,6 +110,7 @@ def test_with_a_certificate_the_server_speaks_https_and_its_cookies_go_nowhere_e
     assert found["settings"]["state"] == "good"
 
 
+@pytest.mark.slow
 @pytest.mark.req("X-36")
 @pytest.mark.timeout(240)
 def test_behind_a_proxy_that_the_settings_name_cookies_are_secure_and_the_doctor_advises(tmp_path, monkeypatch):
@@ -117,7 +119,7 @@ def test_behind_a_proxy_that_the_settings_name_cookies_are_secure_and_the_doctor
         found = examined(tmp_path, monkeypatch, PROXY)
     assert "Secure" in page.headers["set-cookie"]
     assert found["listening"]["state"] == "note"
-    assert "nobody but the proxy" in found["listening"]["cure"]
+    assert "only the proxy" in found["listening"]["cure"]
 
 
 @pytest.mark.req("X-36")

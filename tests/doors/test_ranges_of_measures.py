@@ -8,10 +8,16 @@ from tests.cli.running import here
 from tests.doors.features import measured
 from tests.harness.analysis.folders import folder
 
-from basanite.judging.agreement import RANGES as AGREEMENT_RANGES
-from basanite.representation.catalogue import RANGES, described
+from basanite.harness.results import write_predictions, write_truth
+from basanite.representation.catalogue import RANGES, measure_metric
+from basanite.representation.measures.all_measures import NAMES
+from basanite.work.agreement import RANGES as AGREEMENT_RANGES
 
 CLASSES = 4
+SIGHT = {(6, "a"): 0.1, (6, "b"): 9.0}
+"""One system sees hardly anything, another nearly everything."""
+EVERY = [word for name in NAMES for word in ("--metric", name)]
+"""Asks for every measure by name: some are only then given."""
 KINDS = ("noise", "perfect", "nearly perfect", "constant", "negative")
 
 
@@ -44,7 +50,7 @@ def outside(name, entry, ends):
 
 
 def ends_of(name, **settings):
-    return described(name, classes=CLASSES, **settings).ends
+    return measure_metric(name, classes=CLASSES, **settings).ends
 
 
 @pytest.fixture(scope="module", params=KINDS)
@@ -52,7 +58,7 @@ def shown(request, tmp_path_factory):
     place = tmp_path_factory.mktemp("measures")
     groups = "\n".join(f"{at},{'ab'[at // 4 % 2]}" for at in range(48))
     (place / "groups.csv").write_text(f"row,half\n{groups}\n")
-    return measured(place, "--metadata", "groups.csv", "--draws", "100", **arrays(request.param))
+    return measured(place, "--metadata", "groups.csv", *EVERY, "--draws", "100", **arrays(request.param))
 
 
 @pytest.mark.req("S-26", "F-27")
@@ -74,7 +80,7 @@ def test_differences_of_groups_stay_in_the_range_of_differences(shown):
 
 @pytest.mark.req("S-26")
 def test_no_measure_is_without_a_range(tmp_path):
-    shown = measured(tmp_path, "--draws", "20", **arrays("noise"))
+    shown = measured(tmp_path, *EVERY, "--draws", "20", **arrays("noise"))
     names = {*shown["values"], *(name for level in shown["breakdowns"]["class"].values() for name in level)}
     assert names == RANGES.keys() - {"rival_cosine"}  # which is a part of a class's ferm1
 
@@ -91,18 +97,45 @@ def test_noise_has_no_interval_below_zero_for_what_cannot_be_negative(tmp_path):
 
 
 @pytest.mark.req("S-26")
-@pytest.mark.parametrize("metric", ["map11", "mrmse"])
-def test_gains_of_few_folds_stay_between_what_two_values_can_differ(metric, tmp_path):
-    folder(tmp_path / "result", metric=metric, rows=24, folds=2, signal={(6, "a"): 0.1, (6, "b"): 9.0})
-    ended = here("harness", "analyse", tmp_path / "result", "--draws", "100", "--json")
+def test_gains_of_few_folds_stay_between_what_two_ratings_can_differ(tmp_path):
+    folder(tmp_path / "result", metric="mrmse", rows=24, folds=2, signal=SIGHT)
+    made = judged(tmp_path / "result")
+    for one in made:
+        assert -4 <= one["low"] <= one["gain"] <= one["high"] <= 4
+    assert max(one["high"] - one["low"] for one in made) > 0.8 * 4  # so wide that it would leave the range
+
+
+@pytest.mark.req("S-26")
+def test_gains_of_the_fewest_folds_of_map_stay_between_what_two_precisions_can_differ(tmp_path):
+    """Of two items to find, every run but one finds none, and that one finds them in some folds only."""
+    path, rng = tmp_path / "result", np.random.default_rng(0)
+    folder(path, metric="map11", rows=50, folds=5, targets=("run",))
+    truth = np.repeat([1.0, 0.0], [2, 48])
+    write_truth(path, "video", "run", truth)
+    for run in sorted(one.name for one in (path / "predictions" / "video").iterdir()):
+        scores = (2 if run == "6b" else -9) * truth + rng.normal(size=(5, 50))
+        write_predictions(path, "video", run, "run", scores)
+    made = judged(path)
+    for one in made:
+        assert -1 <= one["low"] <= one["gain"] <= one["high"] <= 1
+    assert max(2 * one["gain"] - one["low"] for one in made) > 1  # so wide that it would leave the range
+
+
+@pytest.mark.req("S-26", "H-45")
+def test_gains_of_too_few_folds_of_map_have_no_interval(tmp_path):
+    folder(tmp_path / "result", metric="map11", rows=24, folds=2, signal=SIGHT)
+    for one in judged(tmp_path / "result"):
+        assert -1 <= one["gain"] <= 1
+        assert (one["low"], one["high"], one["finding"]) == (None, None, "no reliable interval")
+
+
+def judged(path):
+    """The verdicts on the results in a folder."""
+    ended = here("harness", "analyse", path, "--draws", "100", "--json")
     assert ended.code == 0, ended.stderr
-    told = ended.data["tasks"]["video"]
-    most = 1.0 if metric == "map11" else 4.0
-    assert told["verdicts"]
-    for one in told["verdicts"]:
-        assert -most <= one["low"] <= one["gain"] <= one["high"] <= most
-    widest = max(one["high"] - one["low"] for one in told["verdicts"])
-    assert widest > 0.8 * most  # so wide that it would leave the range
+    verdicts = ended.data["tasks"]["video"]["verdicts"]
+    assert verdicts
+    return verdicts
 
 
 JUDGES = {

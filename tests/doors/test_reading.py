@@ -12,11 +12,11 @@ from math import ceil, floor
 import pytest
 import rdflib
 from tests.cli.running import JUDGING, READING, here
-from tests.judging.test_passages import MARKED, PLAIN
 from tests.reading.packages import BEHIND, NAMESPACE, NFL, TEXTS, small_package
 from tests.reading.test_package import RECORDS, annotated, replaced
 from tests.reading.test_queries import FAULTS
 from tests.reading.test_rules import OVERTIME, OVERTIME_YAML
+from tests.work.test_passages import MARKED, PLAIN
 
 TASK = rdflib.Namespace("urn:basanite:reading:")
 NFL_NAMES = rdflib.Namespace(NAMESPACE)
@@ -259,13 +259,13 @@ def test_both_ways_of_writing_mean_the_same(tmp_path):
     [
         ("x.rules", "(rule r :if (?x p)\n :then (?x q 1))", 1, "rule r: a triple has three terms"),
         ("x.rules", "(rule r :if (?x p ?y)\n :then\n (?x q bad:name))", 3, "rule r: the prefix 'bad' is not known"),
-        ("x.rules", "(rule r :if (?x p ?y)\n :unless (?x q 1)\n :then (?x r 1))", 2, "rule r: :unless is no part"),
+        ("x.rules", "(rule r :if (?x p ?y)\n :unless (?x q 1)\n :then (?x r 1))", 2, "rule r: :unless is not part"),
         ("x.rules", "(rule r :if (?x p ?y) :then (?x q 1) :probability 1.5)", 1, "rule r: the probability '1.5'"),
         ("x.rules", "\n\n(rul r :if (?x p ?y) :then (?x q 1))", 3, "'rul' begins no form"),
         ("x.rules", "(rule r :if (?x p ?y)\n :then (?x q ?z))", 2, "rule r"),
         ("x.yaml", "- rule: r\n  if: [?g p true]\n  then: ['?g q 1']", 2, "rule r: `if` holds something that is no"),
         ("x.yaml", "- rule: r\n  if: ['?g p']\n  then: ['?g q 1']", 2, "rule r: a triple has three terms"),
-        ("x.yaml", "- rule: r\n  if: ['?g p 1']\n  than: ['?g q 1']", 3, "rule r: `than` is no part of a rule"),
+        ("x.yaml", "- rule: r\n  if: ['?g p 1']\n  than: ['?g q 1']", 3, "rule r: `than` is not part of a rule"),
         ("x.yaml", "- rule: r\n  if: &a ['?g p 1']\n  then: *a", 2, "anchor"),
         ("x.yaml", "- !!python/object:os.system x", 1, "tag"),
     ],

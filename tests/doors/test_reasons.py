@@ -45,7 +45,7 @@ def test_an_undecided_verdict_says_its_own_reason_with_its_numbers():
     queries = told["aqwv", "Gamma", "Alpha"]
     (dominated, adjusted) = queries["reasons"]
     assert (dominated["kind"], dominated["unit"]) == ("dominated", "query29922")
-    assert f"{100 * dominated['share']:.0f} % of the squared differences come from query29922" in queries["note"]
+    assert f"{100 * dominated['share']:.0f}% of the squared differences come from query29922" in queries["note"]
     assert (adjusted["kind"], adjusted["pairs"], adjusted["p"]) == ("adjusted", 3, queries["p"])
     apart = [one for one in data["differences"] if "disagree" in {why["kind"] for why in one["reasons"]}]
     assert apart, "one pair of the example has a p and an interval that disagree"
@@ -79,7 +79,7 @@ def test_a_p_that_only_the_adjustment_makes_large_stands_beside_an_interval_with
     assert lost
     for one in lost:
         assert one.low > 0, "the interval beside it excludes 0"
-        assert "for 6 pairs, and the interval is of this pair alone" in one.note
+        assert "for 6 pairs, but the interval is for this pair alone" in one.note
 
 
 @pytest.mark.req("S-29")
@@ -89,7 +89,8 @@ def test_a_decided_verdict_and_one_that_shows_nothing_print_p_and_interval(tmp_p
     runs = ("--submission", "weak.csv", "--submission", "good.csv")
     better = here(*words, *runs, cwd=tmp_path).stdout.replace("\n", " ")
     assert re.search(
-        r"good is shown better than weak, by 0\.4500 \(adjusted p \S+, interval of weak minus good -\S+ to -", better
+        r"good is significantly better than weak, by 0\.4500 \(adjusted p \S+, interval of weak minus good -\S+ to -",
+        better,
     )
 
 

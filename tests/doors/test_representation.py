@@ -92,7 +92,7 @@ def test_the_companions_are_labelled_as_ours_and_bounded_on_centred_features(arr
     shown = measured(tmp_path, "--draws", "0", features=features, labels=arrays["labels"])
     wanted = plain_ferm(features, codes_of(arrays))
     for name in ("gap", "collapse"):
-        assert "ours" in shown["values"][name]["flags"]
+        assert "defined by Basanite" in shown["values"][name]["flags"]
         assert "negative_features" not in shown["values"][name]["flags"]
         assert shown["values"][name]["value"] == pytest.approx(wanted[name], **EXACT)
     assert -2 <= shown["values"]["gap"]["value"] <= 2

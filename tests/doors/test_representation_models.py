@@ -12,10 +12,8 @@ from tests.cli.running import here
 from tests.doors.features import EXACT, ferm1_of, measured, values
 from tests.metrics.labelled_features import clouds, plain_ferm
 
-from basanite.representation.models.extraction import extract, layers, save_features
-from basanite.representation.models.robustness import Looked, robustness
-from basanite.representation.models.training import EpochCurve
-from basanite.synthetic.files.transforms import Transformation
+from basanite.representation.model_features import EpochCurve, Looked, extract, layers, robustness, save_features
+from basanite.synthetic.transforms import Transformation
 
 torch = pytest.importorskip("torch")
 

@@ -11,7 +11,7 @@ from tests.doors.stage import staged
 from tests.doors.test_calendar_rules import BASE, CONTENT
 
 from basanite.cli import app
-from basanite.cli.operating.office import GivenClock
+from basanite.cli.office import GivenClock
 
 
 @pytest.mark.req("X-28")

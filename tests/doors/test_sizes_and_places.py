@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from tests.cli.running import here
 from tests.doors.stage import staged
+from tests.offices.engines import bucket_server, database_server
 
 from basanite.synthetic.clir import Quality, Spec, exact_value, write_key, write_system
 from basanite.testing import small_campaign_text, small_pack
-from basanite.testing.engines import bucket_server, database_server
 
 SIZES = {
     "the first pack on the development set": Spec(queries=300, documents=650, seed=1),
@@ -48,6 +48,7 @@ def play(folder, pack, **settings):
     return *seen, told
 
 
+@pytest.mark.slow
 @pytest.mark.req("P-15")
 @pytest.mark.store
 @pytest.mark.timeout(600)

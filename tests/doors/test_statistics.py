@@ -59,7 +59,7 @@ def graded(tmp_path_factory):
 def test_the_family_is_printed_with_its_size_and_tests_have_draws_of_their_own(graded, tmp_path):
     _, ended, shown = graded
     assert ended.data["family"] == {"size": 28, "draws": 10_000}  # though intervals had 200
-    assert "28 comparisons in the family of each metric, 10,000 draws, holm" in " ".join(shown.stdout.split())
+    assert "28 comparisons for each metric, 10,000 resamples, adjusted by holm" in " ".join(shown.stdout.split())
     p_values = [one["p"] for one in accuracy(ended)]
     assert [one["p_adjusted"] for one in accuracy(ended)] == pytest.approx(holm(p_values), rel=1e-8)
     assert min(p_values) >= 1 / 10_001 * 0.999
@@ -142,7 +142,7 @@ def test_groups_are_captioned_and_the_matrix_of_pairs_stands_beside_them(graded)
     text = " ".join(shown.stdout.split())
     assert "A group has no clean cut inside" in text
     assert "equal" not in text.lower()
-    matrix = shown.stdout[shown.stdout.index("Matrix of pairs on f1_macro") :]
+    matrix = shown.stdout[shown.stdout.index("Matrix of pairs on F1 (macro)") :]
     for one in (one for one in ended.data["differences"] if one["metric"] == "f1_macro"):
         sign = {"first": "▲", "second": "▼", "no difference shown": "·", "undecided": "?"}[one["verdict"]]
         row = next(line for line in matrix.splitlines() if line.strip().startswith(f"{one['first']} "))
@@ -179,7 +179,7 @@ def test_comparable_needs_a_margin_declared_before_and_a_bound_below_it(tmp_path
     findings = {one["finding"] for one in without["tasks"]["video"]["verdicts"] if one["claim"] == "comparable"}
     assert findings <= {"not shown to be outperformed (the plan's wording)", "outperformed"}
     assert any("margin" in note for note in without["tasks"]["video"]["notes"])
-    few = verdicts(analysed(tmp_path / "few", rows=40, margin=0.001))
+    few = verdicts(analysed(tmp_path / "few", rows=50, margin=0.001))
     assert few["comparable", "a"]["finding"] == "inconclusive"  # nearly equal, but nothing is shown
 
 
@@ -229,8 +229,8 @@ def test_folds_and_test_rows_are_two_crossed_factors_of_the_error(tmp_path):
 
 @pytest.mark.req("S-7")
 def test_draws_in_which_a_class_has_no_positive_are_counted(tmp_path):
-    folder(tmp_path / "rare", rows=40)
-    truth = np.zeros(40)
+    folder(tmp_path / "rare", rows=50)
+    truth = np.zeros(50)
     truth[3] = 1
     write_truth(tmp_path / "rare", "video", "run", truth)
     ended = here("harness", "analyse", "rare", "--draws", "120", "--json", cwd=tmp_path)

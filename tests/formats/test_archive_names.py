@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from basanite.formats.packs.archive_names import PARTS, ArchiveName, check_name, explain, make_name, parse_name
-from basanite.formats.packs.pack_names import domains_of, split_datasets, superset
+from basanite.formats.archives.archive_names import PARTS, ArchiveName, check_name, explain, make_name, parse_name
+from basanite.formats.datasets.pack_names import domains_of, split_datasets, superset
 
 PLAN = "NIST_DomainID-contrastive-unconstrained-GOV-MIL-BUS-LAW-mybestsystem_BASE-1S-EVAL1EVAL2_20181113_225652.tgz"
 RETRIEVAL = "FLAIR_CLIR-primary-unconstrained-QUERY1-MySystem1_BASE-1A-EVAL1_20180514_090000.tgz"
@@ -178,11 +178,11 @@ def test_domains_of_the_stage_may_come_in_any_order():
 @pytest.mark.parametrize(
     ("codes", "words"),
     [
-        ("GOV-MIL-BUS-GOV-LAW", "GOV comes twice"),
-        ("GOV-MIL-BUS-LAW-SPO", "'SPO' is no domain"),
-        ("gov-MIL-BUS-LAW-GOV", "'gov' is no domain"),
+        ("GOV-MIL-BUS-GOV-LAW", "GOV appears twice"),
+        ("GOV-MIL-BUS-LAW-SPO", "'SPO' is not a domain"),
+        ("gov-MIL-BUS-LAW-GOV", "'gov' is not a domain"),
         ("GOV-MIL-BUS", "LAW of this stage not named"),
-        ("GOVMILBUSLAW", "is no domain"),
+        ("GOVMILBUSLAW", "is not a domain"),
     ],
 )
 def test_repeated_foreign_and_forgotten_domains_are_refused(codes, words):

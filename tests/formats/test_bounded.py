@@ -9,11 +9,11 @@ import pytest
 
 from basanite.errors import SettingError, UnreadableError
 from basanite.formats.bounded import check_regular, read_bounded
-from basanite.formats.packs.toml_document import TomlReport, read_toml
-from basanite.formats.summaries.image_header import PNG_SIGNATURE, check_image
-from basanite.formats.summaries.summary_metadata import summary_rules
+from basanite.formats.retrieval.image_header import PNG_SIGNATURE, check_image
+from basanite.formats.retrieval.summary_metadata import summary_rules
+from basanite.formats.toml_file import TomlReport, read_toml
 from basanite.problems import Findings
-from basanite.reports.formats.parquet import _encodable
+from basanite.reports.outputs.data_files import _encodable_cell
 
 
 def test_a_file_is_read_up_to_its_bound(tmp_path):
@@ -42,13 +42,13 @@ def test_toml_that_python_cannot_hold_is_a_problem(tmp_path, content):
 
 
 def test_a_reference_that_is_no_text_is_a_fault_of_the_schema():
-    with pytest.raises(SettingError, match="no text"):
+    with pytest.raises(SettingError, match="not text"):
         summary_rules(schema=b'{"properties": {"a": {"$ref": 3}}}')
 
 
 def test_names_that_are_no_unicode_are_escaped_for_parquet():
-    assert pl.Series([_encodable("a\udce9")])[0] == "a\\udce9"
-    assert _encodable(1.5) == 1.5
+    assert pl.Series([_encodable_cell("a\udce9")])[0] == "a\\udce9"
+    assert _encodable_cell(1.5) == 1.5
 
 
 def _chunk(kind, content=b"", length=None):
@@ -56,7 +56,7 @@ def _chunk(kind, content=b"", length=None):
     return size + kind + content + struct.pack(">I", zlib.crc32(kind + content))
 
 
-@pytest.mark.parametrize(("data", "fault"), [(_chunk(b"IDAT"), "empty"), (_chunk(b"IDAT", b"abc", 9999), "cut off")])
+@pytest.mark.parametrize(("data", "fault"), [(_chunk(b"IDAT"), "empty"), (_chunk(b"IDAT", b"abc", 9999), "truncated")])
 def test_image_data_that_are_not_there_are_a_problem(data, fault):
     header = _chunk(b"IHDR", struct.pack(">IIBBBBB", 1024, 20, 8, 2, 0, 0, 0))
     (problem,) = check_image("a.png", PNG_SIGNATURE + header + data + _chunk(b"IEND"))

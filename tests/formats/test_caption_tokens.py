@@ -6,7 +6,7 @@ The right-hand sides were printed once by `edu.stanford.nlp.process.PTBTokenizer
 
 import pytest
 
-from basanite.formats.texts.caption_tokens import DROPPED, coco_words, split_words
+from basanite.formats.texts.captions import DROPPED, coco_words, split_words
 
 SAME = {
     "A man's dog isn't on the street.": "a man 's dog is n't on the street",

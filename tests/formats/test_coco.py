@@ -6,7 +6,7 @@ import pytest
 
 from basanite.errors import UnreadableError
 from basanite.formats.records import Place
-from basanite.formats.texts.coco import LONGEST, read_annotations, read_results
+from basanite.formats.texts.captions import LONGEST, read_annotations, read_results
 from basanite.problems import Findings
 
 REFERENCE, SUBMISSION = Place("reference", "T-4"), Place("submission", "T-4")
@@ -58,7 +58,7 @@ def test_every_mistake_in_results_is_told_with_its_line(tmp_path):
     items, findings = results(tmp_path, "\n".join(lines).encode())
     found = sorted((problem.line, problem.message) for problem in findings)
     assert found == [
-        (2, "image '1' has two captions"),
+        (2, "image '1' has several captions"),
         (3, "entry 3 has no image_id"),
         (4, "entry 4 has no caption"),
     ]
@@ -69,14 +69,14 @@ def test_every_mistake_in_results_is_told_with_its_line(tmp_path):
 def test_entries_that_are_no_objects_are_numbered_where_lines_are_not_known(tmp_path):
     _, findings = results(tmp_path, [1, None, {"caption": "a"}, {"image_id": 2}])
     assert [(problem.line, problem.message) for problem in findings] == [
-        (None, "entry 1 is no object"),
-        (None, "entry 2 is no object"),
+        (None, "entry 1 is not an object"),
+        (None, "entry 2 is not an object"),
         (None, "entry 3 has no image_id"),
         (None, "entry 4 has no caption"),
     ]
 
 
-@pytest.mark.parametrize("value", [[], {}, {"annotations": {}}, 3, None, "text"], ids=str)
+@pytest.mark.parametrize("value", [{}, {"annotations": {}}, 3, None, "text"], ids=str)
 def test_a_reference_without_a_list_of_annotations_is_refused(tmp_path, value):
     items, findings = annotations(tmp_path, value)
     assert items is None
@@ -86,7 +86,7 @@ def test_a_reference_without_a_list_of_annotations_is_refused(tmp_path, value):
 def test_results_that_are_no_list_are_refused(tmp_path):
     items, findings = results(tmp_path, {"annotations": []})
     assert items is None
-    assert said(findings) == ["this is no list of results"]
+    assert said(findings) == ["this is not a list of results"]
 
 
 def test_listed_images_must_fit_the_annotations(tmp_path):
@@ -101,7 +101,7 @@ def test_listed_images_must_fit_the_annotations(tmp_path):
         ("warn", "image '2' has no caption, so it is left out"),
     ]
     _, other = annotations(tmp_path, {"images": 5, "annotations": []})
-    assert said(other) == ["images is no list"]
+    assert said(other) == ["images is not a list"]
 
 
 @pytest.mark.parametrize(

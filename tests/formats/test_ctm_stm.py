@@ -6,8 +6,8 @@ import pytest
 
 from basanite.formats.items import ContentError
 from basanite.formats.records import Place
-from basanite.formats.texts.ctm_stm import read_ctm, read_stm, texts_by_segment
-from basanite.formats.texts.spoken import as_said, parse_said, without_background
+from basanite.formats.texts.spoken_texts import as_said, parse_said, without_background
+from basanite.formats.texts.transcripts import read_ctm, read_stm, texts_by_segment
 from basanite.problems import Findings
 
 
@@ -41,7 +41,8 @@ def heard(tmp_path, segments, words, **options):
         ("(uh) yes", (("uh", ""), ("yes",))),
         ("{ a b / c / @ } d", (("a b", "c", ""), ("d",))),
         ("@ a @", (("a",),)),
-        ("a {b} ()", (("a {b} ()",),)),
+        ("a {b} ()", (("a b ()",),)),
+        ("{ a / { b / c } }", (("a", "b", "c"),)),
         ("x { (uh) a / b } y", (("x",), ("uh a", "b"), ("y",))),
     ],
 )
@@ -49,7 +50,7 @@ def test_readings_are_taken_apart(text, places):
     assert parse_said(text).places == places
 
 
-@pytest.mark.parametrize("text", ["{ a / b", "a }", "{ a / { b / c } }", "{ a / }", "{ }", "<background> a"])
+@pytest.mark.parametrize("text", ["{ a / b", "a }", "{ a / { b / c }", "{ a / }", "{ " * 9000, "{ }", "<background> a"])
 def test_readings_that_cannot_be_understood_are_refused(text):
     with pytest.raises(ContentError) as error:
         parse_said(text)

@@ -9,13 +9,12 @@ import numpy as np
 import pytest
 
 from basanite.errors import UnreadableError
-from basanite.formats.packs.audio_headers import AudioHeader, parse_header
-from basanite.formats.packs.build_pack import is_build_pack, read_build_pack
-from basanite.formats.packs.dataset_tree import read_tree
-from basanite.formats.packs.pack_names import tree_name
+from basanite.formats.datasets.audio_headers import AudioHeader, parse_header
+from basanite.formats.datasets.build_pack import is_build_pack, read_build_pack
+from basanite.formats.datasets.dataset_tree import read_tree
+from basanite.formats.datasets.pack_names import tree_name
 from basanite.problems import Findings
-from basanite.synthetic.files.packs import BuildSpec, write_build_pack
-from basanite.synthetic.files.sounds import sphere_bytes, wav_bytes
+from basanite.synthetic.packs import BuildSpec, sphere_bytes, wav_bytes, write_build_pack
 
 DICE = np.random.default_rng(0)
 TEXT, SPEECH = "MATERIAL_BASE-1A_00000001", "MATERIAL_BASE-1A_00000002"
@@ -106,8 +105,8 @@ def test_lists_may_lie_inside_packs_and_a_pack_may_be_read_alone(tmp_path):
 @pytest.mark.parametrize(
     ("path", "data", "place", "message"),
     [
-        ("index.txt", f"{TEXT}\n{SPEECH}\n{TEXT}\n", "index.txt:3", "listed on line 1 already"),
-        ("index.txt", f"{TEXT}\n{SPEECH}\nMATERIAL_1\n", "index.txt:3", "no document identifier"),
+        ("index.txt", f"{TEXT}\n{SPEECH}\n{TEXT}\n", "index.txt:3", "already listed on line 1"),
+        ("index.txt", f"{TEXT}\n{SPEECH}\nMATERIAL_1\n", "index.txt:3", "not a document identifier"),
         ("index.txt", f"{TEXT}\n{SPEECH}\nMATERIAL_BASE-1B_00000003\n", "index.txt:3", "not of BASE-1A"),
         ("index.txt", f"{TEXT}\n{SPEECH}\nMATERIAL_BASE-1A_00000003\n", "index.txt:3", "has no source"),
         ("index.txt", f"{TEXT}\n", f"ANALYSIS1/audio/src/{SPEECH}.wav", "does not list"),
@@ -115,7 +114,7 @@ def test_lists_may_lie_inside_packs_and_a_pack_may_be_read_alone(tmp_path):
         (f"ANALYSIS1/text/src/{TEXT}.txt", b"ok\n\xff\n", f"ANALYSIS1/text/src/{TEXT}.txt:2", "not UTF-8"),
         (f"ANALYSIS1/text/src/{TEXT}.txt", b" \n", f"ANALYSIS1/text/src/{TEXT}.txt", "empty"),
         ("ANALYSIS1/text/src/notes.doc", b"x", "ANALYSIS1/text/src/notes.doc", "does not end in .txt"),
-        ("ANALYSIS1/text/src/a.txt", b"x", "ANALYSIS1/text/src/a.txt", "no document identifier"),
+        ("ANALYSIS1/text/src/a.txt", b"x", "ANALYSIS1/text/src/a.txt", "not a document identifier"),
         (f"ANALYSIS1/text/src/{SPEECH}.txt", b"x", f"ANALYSIS1/text/src/{SPEECH}.txt", "audio and text at once"),
         (f"ANALYSIS1/audio/src/{SPEECH}.wav", b"RIFF", f"ANALYSIS1/audio/src/{SPEECH}.wav", "neither RIFF"),
         (f"ANALYSIS1/audio/src/{SPEECH}.wav", wav_bytes(DICE), f"ANALYSIS1/audio/src/{SPEECH}.wav", "two channels"),
@@ -144,7 +143,7 @@ def test_lists_may_lie_inside_packs_and_a_pack_may_be_read_alone(tmp_path):
             "no such document",
         ),
         ("ANALYSIS1/text/metadata/metadata.tsv", "id\n", "ANALYSIS1/text/metadata/metadata.tsv:1", "not `filename`"),
-        ("EVAL9X/a", b"x", "EVAL9X", "no pack"),
+        ("EVAL9X/a", b"x", "EVAL9X", "not a pack"),
     ],
 )
 def test_each_thing_that_is_wrong_is_found_at_its_place(tmp_path, path, data, place, message):
@@ -168,7 +167,7 @@ def test_a_missing_file_is_missed_by_every_list(tmp_path):
         ("text/src/none.txt\n", "there is no such file"),
         ("../outside.txt\n", "leads out"),
         ("README.TXT\t3\n", "has 9 bytes, not 3"),
-        ("README.TXT " + "0" * 64 + "\n", "another digest"),
+        ("README.TXT " + "0" * 64 + "\n", "digest differs"),
         ("nothing\n", "no path can be seen"),
     ],
 )
@@ -208,7 +207,7 @@ def test_a_folder_without_packs_has_no_data_and_a_file_is_no_folder(tmp_path):
     assert read_tree(tmp_path / "IARPA_MATERIAL-BASE-1A", findings) is None
     assert not findings.valid
     for reader in (read_tree, read_build_pack):
-        with pytest.raises(UnreadableError, match="is no folder"):
+        with pytest.raises(UnreadableError, match="is not a folder"):
             reader(tmp_path / "none", findings)
 
 
@@ -217,7 +216,7 @@ def test_links_are_not_followed(tmp_path):
     source = root / "ANALYSIS1/text/src" / f"{TEXT}.txt"
     source.rename(tmp_path / "elsewhere.txt")
     source.symlink_to(tmp_path / "elsewhere.txt")
-    assert "this is no plain file" in {message for _, message in found(root)}
+    assert "this is not a plain file" in {message for _, message in found(root)}
 
 
 # Headers of sound files
@@ -291,7 +290,7 @@ def build_problems(root: Path) -> list[str]:
         ("conversational/dev/audio/a.wav", wav_bytes(DICE), "conversational/dev/audio", "no transcript"),
         ("conversational/dev/transcription/b.txt", b"x", "conversational/dev/transcription/b.txt", "no sound"),
         ("conversational/dev/transcription/b.txt", b"", "conversational/dev/transcription/b.txt", "is empty"),
-        ("bitext/more_bitext.txt", b"1\ta\tb\n2\ta\n3\ta\t\n", "bitext/more_bitext.txt:3", "no pair"),
+        ("bitext/more_bitext.txt", b"1\ta\tb\n2\ta\n3\ta\t\n", "bitext/more_bitext.txt:3", "not a pair"),
     ],
 )
 def test_what_is_wrong_in_a_build_pack_is_found(tmp_path, path, data, place, message):

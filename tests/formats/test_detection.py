@@ -7,9 +7,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from basanite.formats.retrieval.detection import read_answers, read_key
+from basanite.formats.retrieval.detection_files import Documents, read_answers, read_key
 from basanite.formats.retrieval.detection_lines import Layout, LineReader
-from basanite.formats.retrieval.documents import Documents
 from basanite.problems import Findings
 
 ANY = re.compile(r"[A-Za-z0-9_-]+")

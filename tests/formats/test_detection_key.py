@@ -23,7 +23,7 @@ def opened(path, pattern=PATTERN):
 def test_a_key_knows_its_documents_its_queries_and_the_truth(tmp_path):
     key, findings = opened(written(tmp_path / "key", key_files(RELEVANT)))
     assert findings.counts == {}
-    assert key.known
+    assert key.has_reference
     assert key.documents.texts() == tuple(NAMES)
     assert key.queries == queries(3)
     assert [key.relevant(query).tolist() for query in key.queries] == [[bool(x) for x in row] for row in RELEVANT]
@@ -111,7 +111,7 @@ def test_lists_say_which_documents_and_queries_there_are(tmp_path, header, end):
     text = header[0] + "".join(f"{name}\tNT\n" for name in reversed(NAMES))
     key, findings = lists(tmp_path, text.replace("\n", end), header[1] + "query00002\tx, y\tGOV\nquery00001\n")
     assert findings.counts == {}
-    assert (key.documents.texts(), key.queries, key.known) == (tuple(NAMES), queries(2), False)
+    assert (key.documents.texts(), key.queries, key.has_reference) == (tuple(NAMES), queries(2), False)
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,8 @@ import re
 
 import pytest
 
-from basanite.formats.retrieval.detection import read_answers
+from basanite.formats.retrieval.detection_files import Documents, read_answers
 from basanite.formats.retrieval.detection_lines import Layout, LineReader
-from basanite.formats.retrieval.documents import Documents
 from basanite.problems import Findings
 
 PATTERN = re.compile(r"MATERIAL_[A-Za-z0-9]+-[A-Za-z0-9]+_[0-9]{8}")
@@ -97,7 +96,7 @@ def test_a_decision_other_than_the_two_letters_is_refused_with_line_and_field(de
 def test_another_number_of_fields_is_refused_with_the_number_found(line, count):
     problem = only(line_2(NAMES[1] + line))
     assert (problem.rule, problem.line, problem.field) == ("M27", 2, None)
-    assert problem.message.startswith(f"{count} fields where 3 are wanted")
+    assert problem.message.startswith(f"{count} fields, but 3 are required")
 
 
 @pytest.mark.parametrize("cells", [("", "N", "0.5"), (NAMES[1], "", "0.5"), (NAMES[1], "N", "")])

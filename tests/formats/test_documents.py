@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from basanite.formats.retrieval.documents import UNKNOWN, Documents
+from basanite.formats.retrieval.detection_files import UNKNOWN, Documents
 
 PLAIN = b"abAB01_-"
 IDENTIFIERS = st.binary(min_size=1, max_size=30).filter(lambda name: not set(name) & {9, 10})

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from basanite.errors import UnknownNameError, UnreadableError
-from basanite.formats.packs import domains, usage_rules
-from basanite.formats.packs.domains import load_domains, name_fix, shipped_domains
-from basanite.formats.packs.usage_rules import load_usage_rules, rules_for, shipped_rules
+from basanite.formats.datasets import domains, usage_rules
+from basanite.formats.datasets.domains import load_domains, name_fix, shipped_domains
+from basanite.formats.datasets.usage_rules import load_usage_rules, rules_for, shipped_rules
 from basanite.problems import Findings
 
 SMALL = """
@@ -109,7 +109,7 @@ def test_an_edited_catalogue_is_read_with_its_subdomains(file):
         ('"SEA"\nname', '"ART"\nname', "M38", "the code 'ART' stands for several"),
         ("The-Sea", "Fine-Art", "M38", "the name 'Fine-Art' stands for several"),
         ("The-Sea", "Street-Art", "M38", "the name 'Street-Art' stands for several"),
-        ("The-Sea", "the sea", "M38", "no name of a domain"),
+        ("The-Sea", "the sea", "M38", "not a name of a domain"),
         ('code = "SEA"', 'code = "Sea"', "M38", "not three capital letters"),
         ('["SEA", "ART"]', '["SEE", "ART"]', "M75", "names 'SEE'"),
         ('["SEA", "ART"]', '"SEA"', "M87", "not a list of texts"),

@@ -3,7 +3,7 @@
 import pytest
 
 from basanite.errors import SettingError
-from basanite.formats.texts.evalb_parameters import Parameters, read_parameters
+from basanite.formats.texts.trees import Parameters, read_parameters
 
 FILE = """\
 ##--- a comment
@@ -25,8 +25,16 @@ def test_a_file_says_what_is_deleted_and_equal(tmp_path):
     path = tmp_path / "our.prm"
     path.write_text(FILE)
     assert read_parameters(path) == Parameters(
-        ("TOP", ","), ("-NONE-",), (("ADVP", "PRT"),), (("Erste", "erste"),), 25, ("QUOTE_LABEL",)
+        ("TOP", ","), ("-NONE-",), (("ADVP", "PRT"),), (("Erste", "erste"),), ("''",), 25
     )
+
+
+def test_what_is_given_in_another_way_or_not_at_all_is_a_remark(tmp_path):
+    path = tmp_path / "our.prm"
+    path.write_text("LABELED 0\nDISC_ONLY 1\n")
+    assert [remark.split()[0] for remark in read_parameters(path).remarks] == ["LABELED", "DISC_ONLY"]
+    path.write_text("LABELED 1\nDISC_ONLY 0\n")
+    assert read_parameters(path).remarks == ()
 
 
 def test_all_faults_are_named_at_once(tmp_path):

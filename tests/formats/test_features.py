@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from basanite.errors import UnreadableError
-from basanite.formats import feature_arrays
-from basanite.formats.feature_arrays import StoredArray, open_npy
+from basanite.formats import stored_arrays
 from basanite.formats.features import check, read_features
-from basanite.metrics.representation.everything import measure
+from basanite.formats.stored_arrays import StoredArray, open_npy
+from basanite.representation.measures.all_measures import measure
 
 
 @pytest.fixture
@@ -188,7 +188,7 @@ def test_a_header_that_promises_too_much_is_refused_at_once(shape, tmp_path):
 
 
 def test_a_compressed_array_that_would_fill_memory_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(feature_arrays, "MOST_LOADED", 1000)
+    monkeypatch.setattr(stored_arrays, "MOST_LOADED", 1000)
     np.savez_compressed(tmp_path / "a.npz", features=np.zeros((500, 100)), labels=np.zeros(500))
     with pytest.raises(UnreadableError, match="compressed and larger"):
         read_features(tmp_path / "a.npz")
@@ -228,8 +228,9 @@ def test_labels_may_lie_in_a_file_of_their_own(data, tmp_path):
     assert read_features(tmp_path / "x.npy", labels=tmp_path / "classes.npy").labels.tolist() == data[1].tolist()
     write_npz(tmp_path / "y.npz", *data)
     assert read_features(tmp_path / "x.npy", labels=tmp_path / "y.npz").labels.tolist() == data[1].tolist()
+    np.savez(tmp_path / "none.npz", X=data[0])
     with pytest.raises(UnreadableError, match="holds no labels"):
-        read_features(tmp_path / "x.npy", labels=tmp_path / "x.csv")
+        read_features(tmp_path / "x.npy", labels=tmp_path / "none.npz")
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,8 @@ import os
 
 import pytest
 
-from basanite.formats.archives.forked import SLOT_BYTES, SLOTS, ForkedExecutor
 from basanite.formats.archives.members import Member
-from basanite.formats.archives.pieces import side_by_side
+from basanite.formats.archives.parallel import SLOT_BYTES, SLOTS, ForkedExecutor, side_by_side
 
 
 def described(member):

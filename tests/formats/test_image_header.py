@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from basanite.formats.summaries.image_header import JPEG, PNG, PNG_SIGNATURE, check_image, image_header
+from basanite.formats.retrieval.image_header import JPEG, PNG, PNG_SIGNATURE, check_image, image_header
 
 COLOURS = ("red", "blue", "green")
 

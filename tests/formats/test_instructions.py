@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from basanite.formats.summaries.instructions import DEEPEST, LONGEST, sanitised
+from basanite.formats.retrieval.instructions import DEEPEST, LONGEST, sanitize_instructions
 
 SAFE = re.compile(r'</?(?:b|i|ul|li|font)>|<br>|<font color="(?:#[0-9a-f]{3}|#[0-9a-f]{6}|[a-z]{3,20})">')
 
@@ -28,7 +28,7 @@ SAFE = re.compile(r'</?(?:b|i|ul|li|font)>|<br>|<font color="(?:#[0-9a-f]{3}|#[0
     ],
 )
 def test_allowed_tags_and_text_are_kept(given, shown):
-    assert sanitised(given) == shown
+    assert sanitize_instructions(given) == shown
 
 
 @pytest.mark.parametrize(
@@ -55,12 +55,12 @@ def test_allowed_tags_and_text_are_kept(given, shown):
     ],
 )
 def test_everything_else_is_dropped_or_shown_as_text(given, shown):
-    assert sanitised(given) == shown
+    assert sanitize_instructions(given) == shown
 
 
 def test_instructions_are_bounded_in_length_and_depth():
-    assert len(sanitised("x" * 10 * LONGEST)) == LONGEST
-    assert sanitised("<b>" * 1000).count("<b>") == DEEPEST
+    assert len(sanitize_instructions("x" * 10 * LONGEST)) == LONGEST
+    assert sanitize_instructions("<b>" * 1000).count("<b>") == DEEPEST
 
 
 TAGS = """<b> </b> <i > < & &lt ; <script> </script> <!-- --> " ' = &#60; x <![x <? <br/> <a_href=x>"""
@@ -70,11 +70,11 @@ PIECES = st.sampled_from([*TAGS.split(), "<font ", "color=", "red", "<span style
 @settings(max_examples=150, deadline=None)
 @given(st.lists(PIECES, max_size=14).map("".join) | st.text(max_size=50))
 def test_only_listed_tags_come_out_balanced_and_a_second_time_changes_nothing(text):
-    shown = sanitised(text)
+    shown = sanitize_instructions(text)
     rest = SAFE.sub("", shown)
     assert "<" not in rest
     assert ">" not in rest
     assert html.escape(html.unescape(rest)) == rest
     for tag in ("b", "i", "ul", "li", "font"):
         assert len(re.findall(rf"<{tag}[ >]", shown)) == shown.count(f"</{tag}>")
-    assert sanitised(shown) == shown
+    assert sanitize_instructions(shown) == shown

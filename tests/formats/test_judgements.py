@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from basanite.errors import SettingError
-from basanite.formats.summaries.judgements import CrowdForm, read_judgements, votes_on
+from basanite.formats.retrieval.judgements import CrowdForm, read_judgements, votes_on
 from basanite.problems import Findings
 
 KEY = b"the campaign's own key"

@@ -24,7 +24,7 @@ def test_bases_are_turned_into_the_natural_one(base):
 
 def test_the_end_of_a_sentence_can_be_left_out():
     assert read({"logprobs": [-1.0, -0.5, -2.0]}, end_counts=False) == Likelihood(-1.5, 2, 0)
-    with pytest.raises(ContentError, match="does not tell the end"):
+    with pytest.raises(ContentError, match="does not separate the end"):
         read({"logprob": -3.5, "tokens": 3}, end_counts=False)
     with pytest.raises(ContentError, match="no token for the end"):
         read({"logprobs": []}, end_counts=False)
@@ -45,16 +45,16 @@ def test_the_rounding_of_small_numbers_is_no_mistake():
     [
         ({}, "neither logprobs nor a logprob"),
         ({"logprobs": [-1], "logprob": -1, "tokens": 1}, "both"),
-        ({"logprobs": "-1"}, "no list"),
+        ({"logprobs": "-1"}, "not a list"),
         ({"logprobs": [-1, None]}, "logprob 2 is null"),
         ({"logprobs": [-1, 0.5]}, "logprob 2 is 0.5, and no probability is more than 1"),
-        ({"logprobs": [True]}, "no number"),
-        ({"logprobs": ["nan"]}, "no number"),
+        ({"logprobs": [True]}, "not a number"),
+        ({"logprobs": ["nan"]}, "not a number"),
         ({"logprobs": ["inf"]}, "more than 1"),
-        ({"logprobs": [[-1]]}, "no number"),
-        ({"logprob": -1}, "tokens is no number of tokens"),
-        ({"logprob": -1, "tokens": -3}, "tokens is no number of tokens"),
-        ({"logprob": -1, "tokens": 1.5}, "tokens is no number of tokens"),
+        ({"logprobs": [[-1]]}, "not a number"),
+        ({"logprob": -1}, "tokens is not a number of tokens"),
+        ({"logprob": -1, "tokens": -3}, "tokens is not a number of tokens"),
+        ({"logprob": -1, "tokens": 1.5}, "tokens is not a number of tokens"),
         ({"logprob": -1, "tokens": 0}, "no token has a probability other than 1"),
     ],
 )

@@ -4,7 +4,7 @@ import numpy as np
 import polars
 import pytest
 
-from basanite.formats.number_table import FINITE, Wanted, arranged, numbers, read_numbers
+from basanite.formats.items import FINITE, Wanted, align_columns, numbers, read_numbers
 from basanite.formats.records import Place
 from basanite.problems import Findings
 
@@ -21,14 +21,14 @@ def test_columns_of_text_describe_items_and_all_others_hold_numbers(tmp_path):
     items, findings = read(tmp_path / "a.csv", "id,film,A,genre,B\nx,12,0.5,war,-1e3\ny,13,2,,7\n", text=("film",))
     assert findings.valid
     assert items.content[0].names == ("A", "B")
-    assert arranged(items.content, ("B", "A")).tolist() == [[-1000, 0.5], [7, 2]]
+    assert align_columns(items.content, ("B", "A")).tolist() == [[-1000, 0.5], [7, 2]]
     assert items.columns == {"film": ("12", "13"), "genre": ("war", "")}
 
 
 def test_every_cell_that_is_no_number_is_named_with_its_line(tmp_path):
     items, findings = read(tmp_path / "a.csv", "id,A,B\nx,one,0\ny,1,\nz,nan,inf\nx,1,1\n")
     found = [(problem.line, problem.message.split(":")[0], problem.found) for problem in findings.problems]
-    assert found == [(2, "A", "one"), (3, "B", ""), (4, "A", "nan"), (4, "B", "inf"), (5, "id 'x' stands twice", "x")]
+    assert found == [(2, "A", "one"), (3, "B", ""), (4, "A", "nan"), (4, "B", "inf"), (5, "id 'x' appears twice", "x")]
     assert items.ids == ("x", "y", "z")
 
 
@@ -40,7 +40,7 @@ def test_a_parquet_file_is_read_like_its_table(tmp_path):
     items = read_numbers(tmp_path / "a.parquet", PLACE, findings, FINITE)
     assert findings.valid
     assert items.ids == ("1", "2")
-    assert arranged(items.content, ("A", "B")).tolist() == [[0.25, 1], [1, 0]]
+    assert align_columns(items.content, ("A", "B")).tolist() == [[0.25, 1], [1, 0]]
 
 
 @pytest.mark.parametrize(
@@ -81,4 +81,4 @@ def test_numbers_of_hostile_cells_are_infinite_and_of_empty_ones_nan():
     assert np.isnan(found[0])
     assert np.isinf(found[1:6]).all()
     assert found[6] == 0
-    assert arranged([], ("A",)).shape == (0, 1)
+    assert align_columns([], ("A",)).shape == (0, 1)

@@ -12,7 +12,8 @@ from basanite.formats.retrieval.pools import (
     qrels_of,
     to_judge,
 )
-from basanite.formats.retrieval.trec import Reader, read_qrels
+from basanite.formats.retrieval.trec import read_qrels
+from basanite.formats.retrieval.trec_lines import Reader
 from basanite.metrics.retrieval.ranking import MAP, ranked_queries, rows
 from basanite.problems import Findings
 

@@ -6,8 +6,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from basanite.formats.queries.queries import HINTS, KINDS, SUBTYPES, Component, Element, Hint, Query
-from basanite.formats.queries.query_language import LONGEST, QueryFault, caret, parse
+from basanite.formats.retrieval.query_faults import QueryFault, caret
+from basanite.formats.retrieval.query_language import (
+    HINTS,
+    KINDS,
+    LONGEST,
+    SUBTYPES,
+    Component,
+    Element,
+    Hint,
+    Query,
+    parse,
+)
 
 FORMS = {
     "music": ("lexical", "lexical", 1),
@@ -39,11 +49,11 @@ FORMS = {
 
 FAULTS = {
     "": (1, "empty", "one word"),
-    " music": (1, "blank", "delete the blank"),
-    "music ": (6, "blank", "delete the blank"),
-    'bribing+, "panel of judges"': (10, "blank", "delete the blank"),
-    '"fishing  boat"': (10, "blank", "delete the blank"),
-    "fishing\tboat": (8, "tab", "blank"),
+    " music": (1, "extra space", "delete the space"),
+    "music ": (6, "extra space", "delete the space"),
+    'bribing+, "panel of judges"': (10, "extra space", "delete the space"),
+    '"fishing  boat"': (10, "extra space", "delete the space"),
+    "fishing\tboat": (8, "tab", "space"),
     "fishing boat": (8, "outside quotation marks", "quotation marks"),
     '"music"': (1, "several words", "write music without quotation marks"),
     '"music"+': (1, "several words", "write music without quotation marks"),
@@ -57,8 +67,8 @@ FAULTS = {
     '"<old> <boats>"': (8, "second <..>", "keep one"),
     '"(a b) (c d) e"': (8, "second (..)", "keep one"),
     '"a[syn:b] c"[hyp:d]': (13, "second hint", "keep one"),
-    "music[sny:song]": (7, "no kind of hint", "Did you mean 'syn'?"),
-    "music[syn:song]+": (16, "+ cannot stand here", "before the hint"),
+    "music[sny:song]": (7, "not a kind of hint", "Did you mean 'syn'?"),
+    "music[syn:song]+": (16, "+ is not allowed here", "before the hint"),
     "<trees>+": (8, "no morphology", "delete the +"),
     "EXAMPLE_OF(fruit)+": (18, "already", "delete the +"),
     '"old EXAMPLE_OF(boat) sank"': (23, "both sides", "before or those after"),
@@ -71,8 +81,8 @@ FAULTS = {
     "music[syn:song": (15, "[ of column 6 is not closed", "write ]"),
     "EXAMPLE_OF": (11, "too early", "("),
     "music,": (7, "too early", "a word"),
-    "(fishing boat)": (1, "( cannot stand here", "inside quotation marks"),
-    "music:Lifestyle": (6, "colon cannot stand", "comma"),
+    "(fishing boat)": (1, "( is not allowed here", "inside quotation marks"),
+    "music:Lifestyle": (6, "colon is not allowed here", "comma"),
     "café": (4, "letter 'é'", "write 'e'"),
     "“fishing boat”": (1, "not in the language", 'the plain "'),
     "don’t": (4, "not in the language", "the plain '"),

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from basanite.errors import UnreadableError
-from basanite.formats.packs.domains import Catalogue, Domain
-from basanite.formats.queries.query_packs import read_query_pack
+from basanite.formats.datasets.domains import Catalogue, Domain
+from basanite.formats.retrieval.query_packs import read_query_pack
 from basanite.problems import Findings
 
 HEADER = "query_id\tquery_string\tdomain_id\n"
@@ -111,7 +111,7 @@ def test_a_bad_line_refuses_the_pack_with_its_place(pack, line, place):
         ("music", ("M37", 2, 1, 6), "write a colon"),
         ("music[syn:song]", ("M37", 2, 1, 16), "write a colon"),
         ('bribing+, "panel of judges" GOV', ("M37", 2, 1, 32), "write a colon"),
-        ("music :Lifestyle", ("M37", 2, 1, 6), "delete the blank"),
+        ("music :Lifestyle", ("M37", 2, 1, 6), "delete the space"),
         ("music: Lifestyle", ("M37", 2, 1, 7), "write Lifestyle"),
         ("music:LIF", ("M38", 2, 1, 7), "write Lifestyle"),
         ("music:lifestyle", ("M38", 2, 1, 7), "write Lifestyle"),

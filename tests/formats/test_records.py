@@ -8,7 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from basanite.formats.items import ContentError, number_of, parallel, read_items, text_of, texts_of
+from basanite.formats.items import (
+    ContentError,
+    number_of,
+    parallel,
+    read_items,
+    read_structured_items,
+    text_of,
+    texts_of,
+)
 from basanite.formats.records import Place, read_lines, read_records
 from basanite.problems import Findings
 
@@ -59,7 +67,7 @@ BAD = {
     "an id that is a truth value": ('{"id": true, "text": "x"}', 1),
     "an empty id": ('{"id": "", "text": "x"}', 1),
     "a very long id": (json.dumps({"id": "x" * 2000, "text": ""}), 1),
-    "an id that stands twice": ('{"id": "a", "text": "x"}\n{"id": "a", "text": "y"}', 2),
+    "an id that appears twice": ('{"id": "a", "text": "x"}\n{"id": "a", "text": "y"}', 2),
     "no text": ('{"id": "a"}', 1),
     "null for a text": ('{"id": "a", "text": null}', 1),
     "a number for a text": ('{"id": "a", "text": 5}', 1),
@@ -188,5 +196,5 @@ def test_a_parquet_file_that_unpacks_to_too_many_rows_is_refused(tmp_path, monke
 def test_a_plain_text_is_refused_once_where_it_makes_no_sense(tmp_path):
     path, findings = tmp_path / "answers.txt", Findings()
     path.write_text("one\ntwo\n")
-    assert read_items(path, text_of, SUBMISSION, findings, plain=False) is None
+    assert read_structured_items(path, text_of, SUBMISSION, findings) is None
     assert [problem.fix for problem in findings.problems] == ["give JSON lines, CSV, TSV or Parquet"]

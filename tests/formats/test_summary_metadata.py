@@ -3,22 +3,22 @@
 import json
 import time
 from datetime import timedelta, timezone
+from importlib.resources import files
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from basanite.errors import SettingError
-from basanite.formats.summaries.date_time import is_date_time
-from basanite.formats.summaries.strict_json import parse, too_deep
-from basanite.formats.summaries.summary_metadata import (
+from basanite.formats.retrieval.summary_metadata import (
     SummaryName,
     _is_plain,
     check_summary,
+    is_date_time,
     read_summary,
-    shipped_schema,
     summary_rules,
 )
+from basanite.formats.strict_json import parse, too_deep
 from basanite.problems import Findings
 
 BASE = "FLAIR.MySystem1.query123.MATERIAL_BASE-1A_12345678"
@@ -218,7 +218,8 @@ def test_instructions_that_are_not_shown_or_not_in_full_warn(parts):
 
 
 def test_the_organisers_own_schema_takes_the_place_of_ours():
-    schema = json.loads(shipped_schema())
+    shipped = files("basanite.formats.retrieval") / "summary_schema.json"
+    schema = json.loads(shipped.read_bytes())
     schema["properties"]["genre"] = {"enum": ["NB", "TB"]}
     schema["required"] = ["team_id", "genre"]
     rules = summary_rules(schema=json.dumps(schema).encode())

@@ -10,7 +10,7 @@ import ir_measures
 import pytest
 
 from basanite.errors import SettingError, UnreadableError
-from basanite.formats.retrieval import conversion, trec
+from basanite.formats.retrieval import trec, trec_conversion, trec_lines
 from basanite.problems import Findings
 
 DOCUMENTS = ["d1", "d2", "d3", "d10"]
@@ -102,7 +102,6 @@ def test_scores_outside_the_range_are_named_with_their_cure(run):
     ("line", "place"),
     [
         ("q1 Q0 d1 1 0.5", None),
-        ("q1 Q0 d1 1 0.5 x y", None),
         ("q1 Q0 d1 1 nan x", 5),
         ("q1 Q0 d1 1 1e999 x", 5),
         ("q1 Q0 d1 1 1_0 x", 5),
@@ -171,9 +170,9 @@ def test_grades_below_the_least_are_not_relevant(run):
 @pytest.mark.parametrize("name", ["System", "System.tgz"])
 def test_a_run_becomes_a_submission_and_a_run_again(run, tmp_path, name):
     documents, source = run("\n".join(DOCUMENTS), "documents.txt"), run(RUN)
-    findings = conversion.convert_run(source, tmp_path / name, documents=documents, decision=HALF)
+    findings = trec_conversion.convert_run(source, tmp_path / name, documents=documents, decision=HALF)
     assert findings.valid
-    assert conversion.export_run(tmp_path / name, tmp_path / "again.run").valid
+    assert trec_conversion.export_run(tmp_path / name, tmp_path / "again.run").valid
     again = {(row.query_id, row.doc_id): row.score for row in ir_measures.read_trec_run(str(tmp_path / "again.run"))}
     first = {(row.query_id, row.doc_id): row.score for row in ir_measures.read_trec_run(str(source))}
     assert {pair: score for pair, score in again.items() if score} == first
@@ -182,30 +181,30 @@ def test_a_run_becomes_a_submission_and_a_run_again(run, tmp_path, name):
 
 def test_qrels_become_a_key_and_qrels_again(run, tmp_path):
     documents, source = run("\n".join(DOCUMENTS), "documents.txt"), run("".join(trec.key_to_qrels(KEY)), "in.qrels")
-    assert conversion.convert_qrels(source, tmp_path / "key", documents=documents).valid
+    assert trec_conversion.convert_qrels(source, tmp_path / "key", documents=documents).valid
     assert (tmp_path / "key" / "q1.tsv").read_bytes() == b"d1\tY\nd2\tN\nd3\tN\nd10\tY\n"
-    assert conversion.export_qrels(tmp_path / "key", tmp_path / "again.qrels").valid
+    assert trec_conversion.export_qrels(tmp_path / "key", tmp_path / "again.qrels").valid
     assert (tmp_path / "again.qrels").read_bytes() == source.read_bytes()
 
 
 def test_nothing_is_written_when_something_is_wrong(run, tmp_path):
     documents = run("d1\n", "documents.txt")
-    findings = conversion.convert_run(run("q1 Q0 d1 x\n"), tmp_path / "out", documents=documents, decision=HALF)
+    findings = trec_conversion.convert_run(run("q1 Q0 d1 x\n"), tmp_path / "out", documents=documents, decision=HALF)
     assert not findings.valid
     (tmp_path / "bad").mkdir()
     (tmp_path / "bad" / "q1.tsv").write_text("d1 Y 0.5\n")
-    assert not conversion.export_run(tmp_path / "bad", tmp_path / "bad.run").valid
+    assert not trec_conversion.export_run(tmp_path / "bad", tmp_path / "bad.run").valid
     assert sorted(path.name for path in tmp_path.iterdir()) == ["bad", "documents.txt", "system.run"]
 
 
 def test_what_exists_is_not_written_over(run, tmp_path):
     documents = run("d1\n", "documents.txt")
-    with pytest.raises(SettingError, match="exists already"):
-        conversion.convert_run(run("q1 Q0 d1 1 0.5 x\n"), tmp_path, documents=documents, decision=HALF)
+    with pytest.raises(SettingError, match="already exists"):
+        trec_conversion.convert_run(run("q1 Q0 d1 1 0.5 x\n"), tmp_path, documents=documents, decision=HALF)
 
 
 def test_the_smallest_distance_of_scores_is_none():
-    assert trec.scaled({"q": {"a": 0.0, "b": 5e-324}}) == {"q": {"a": 0.5, "b": 0.5}}
+    assert trec.scale_run({"q": {"a": 0.0, "b": 5e-324}}) == {"q": {"a": 0.5, "b": 0.5}}
 
 
 @pytest.mark.parametrize("text", ["", "\n \n"])
@@ -224,7 +223,7 @@ def test_a_query_with_hidden_characters_is_refused(run, mark):
 
 
 def test_a_compressed_file_that_unpacks_to_too_much_is_given_up(run, monkeypatch):
-    monkeypatch.setattr(trec, "FREE_UNPACKED", 2**12)
+    monkeypatch.setattr(trec_lines, "FREE_UNPACKED", 2**12)
     findings = Findings()
     list(trec.run_to_answers(run(gzip.compress(b"\n" * 10**7), "system.run.gz"), DOCUMENTS, findings, HALF))
     assert [problem.message for problem in findings.problems] == ["the compressed file unpacks to far too much"]
@@ -235,7 +234,7 @@ def test_a_disk_that_fails_while_reading_is_told(run, monkeypatch):
         def readline(self, size=-1, /):
             raise OSError(5, "Input/output error")
 
-    monkeypatch.setattr(trec, "opened", lambda path: Failing())
+    monkeypatch.setattr(trec_lines, "open_unpacked", lambda path: Failing())
     with pytest.raises(UnreadableError, match="cannot be read: Input/output error"):
         trec.read_run(trec.Reader(run(RUN), Findings(), "submission"))
 

@@ -178,7 +178,7 @@ def _tar_member(data: bytes, dice: Random) -> bytes:
 
 
 def _tar_name(data: bytes, dice: Random) -> bytes:
-    """One member is called otherwise, stands twice, or is something else than a file."""
+    """One member is called otherwise, appears twice, or is something else than a file."""
     try:
         members = _members(data)
         info, content = members[dice.randrange(len(members))]

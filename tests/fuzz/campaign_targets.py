@@ -11,21 +11,22 @@ from pathlib import Path
 
 import numpy as np
 from tests.fuzz.target import EXAMPLES, Target, example, shown
-from tests.judging.test_batches import batch, read, results
+from tests.work.test_batches import batch, read, results
 
-from basanite.campaign.keeping.rows import TABLES, parsed
-from basanite.campaign.model.reading import read_campaign
-from basanite.campaign.notices.addresses import RefusedAddressError, checked_url
+from basanite.campaign.archive.rows import TABLES, row_from_line
+from basanite.campaign.model.campaign_file import read_campaign
+from basanite.campaign.notices.webhook_calls import RefusedAddressError, checked_url
 from basanite.campaign.sealing import Lock, seal, unseal
-from basanite.harness.data.sealing import read_commitment, read_seal
+from basanite.errors import BasaniteError
+from basanite.harness.data.reviews import Columns, read_reviews
+from basanite.harness.data.seals import read_commitment, read_seal
 from basanite.harness.data.tables import read_table
 from basanite.harness.foreign.exchange import ModuleError, read_array
-from basanite.harness.plan.reading import read_plan
+from basanite.harness.plan_file import read_plan
 from basanite.harness.results import read_split
-from basanite.receipts.keys import Keyring
-from basanite.receipts.reproducing import open_bundle
-from basanite.receipts.verifying import Trust, verify
-from basanite.reports.kinds.results import read_result
+from basanite.receipts.reproduction import open_bundle
+from basanite.receipts.signatures import Keyring, Trust, verify
+from basanite.reports.result_files import read_result
 
 RECEIPTS = EXAMPLES / "receipts"
 KEY = bytes(range(32))
@@ -60,6 +61,7 @@ def targets() -> list[Target]:
         Target("commitment", "json", example("harness/released.commitment.json"), _path("a.json", read_commitment)),
         Target("array of a program", "binary", _arrays, _array),
         Target("table of data", "text", example("classification/Alpha.csv"), _table),
+        Target("reviews", "ndjson", lambda: [REVIEWS], _reviews),
         Target("splits of a run", "zip", _splits, _path("a.npz", read_split)),
         Target("result", "json", lambda: [_result()], _path("a.json", lambda path: read_result(path, "Alpha"))),
     ]
@@ -99,12 +101,12 @@ def _unseal(lock: Lock) -> Read:
 
 
 def _form(data: bytes, place: Path) -> None:
-    from basanite.server.pages.foundation.multipart import _taken, _Taking
+    from basanite.server.pages.forms import _parse_pieces, _UploadReader
 
     for size in (7, 4096):
-        taking = _Taking(place, 2**16, lambda given: None)
+        taking = _UploadReader(place, 2**16, lambda given: None)
         pieces = (data[at : at + size] for at in range(0, len(data), size))
-        _taken(taking, "xyz", pieces).forget()
+        _parse_pieces(taking, "xyz", pieces).forget()
     assert not list(place.glob("form-*"))
 
 
@@ -113,7 +115,7 @@ def _row(data: bytes, place: Path) -> None:
 
     for table in TABLES.values():
         try:
-            parsed(table, data)
+            row_from_line(table, data)
         except BasaniteError as error:
             str(error).encode("utf-8", "replace")
 
@@ -158,6 +160,21 @@ def _table(data: bytes, place: Path) -> None:
     read_table(place / "data.csv", ["label"])
 
 
+REVIEWS = b"".join(
+    b'{"overall": %d.0, "reviewText": "a review of thirty letters or more, %d", "asin": "B%d"}\n' % (at, at, at % 2)
+    for at in range(1, 6)
+)
+
+
+def _reviews(data: bytes, place: Path) -> None:
+    (place / "data.json").write_bytes(data)
+    for missing in ("refuse", "drop", "keep"):
+        try:
+            read_reviews(place / "data.json", Columns(missing=missing))
+        except BasaniteError as refusal:
+            str(refusal).encode("utf-8", "replace")
+
+
 def _array(data: bytes, place: Path) -> None:
     (place / "a.npy").write_bytes(data)
     try:
@@ -169,7 +186,8 @@ def _array(data: bytes, place: Path) -> None:
 @cache
 def _result() -> bytes:
     import basanite
-    from basanite.reports.formats.json_output import dumps, score_object
+    from basanite.analysis.results import score_object
+    from basanite.canonical import dumps
 
     clir = EXAMPLES / "clir"
     found = basanite.score("clir", submission=clir / "Alpha.tgz", reference=clir / "key", draws=2)

@@ -14,21 +14,26 @@ from PIL import Image
 from tests.fuzz.target import Target, example, shown
 
 from basanite.formats.archives.archive import open_source
+from basanite.formats.archives.archive_names import parse_name
 from basanite.formats.archives.members import Member
+from basanite.formats.class_files import read_classes
+from basanite.formats.datasets.audio_headers import parse_header
+from basanite.formats.datasets.domains import load_domains
+from basanite.formats.datasets.usage_rules import load_usage_rules
 from basanite.formats.factors import read_factors
 from basanite.formats.features import check, read_features
-from basanite.formats.packs.archive_names import parse_name
-from basanite.formats.packs.audio_headers import parse_header
-from basanite.formats.packs.domains import load_domains
-from basanite.formats.packs.usage_rules import load_usage_rules
-from basanite.formats.queries.query_language import parse
-from basanite.formats.queries.query_packs import read_query_pack
+from basanite.formats.inspection import inspect_path
+from basanite.formats.rating_matrix import read_matrix
 from basanite.formats.records import Place, read_records
-from basanite.formats.summaries.image_header import check_image
-from basanite.formats.summaries.judgements import read_judgements
-from basanite.formats.summaries.summary_metadata import read_summary, summary_rules
-from basanite.formats.texts.evalb_parameters import read_parameters
+from basanite.formats.retrieval.image_header import check_image
+from basanite.formats.retrieval.judgements import read_judgements
+from basanite.formats.retrieval.query_language import parse
+from basanite.formats.retrieval.query_packs import read_query_pack
+from basanite.formats.retrieval.summary_metadata import read_summary, summary_rules
+from basanite.formats.texts.glm import Glm
 from basanite.formats.texts.normalisers import read_mapper
+from basanite.formats.texts.trees import read_parameters
+from basanite.formats.unit_tables import is_unit_table, read_unit_tables
 from basanite.problems import Findings
 
 BASE = "FLAIR.MySystem1.query123.MATERIAL_BASE-1A_12345678"
@@ -50,17 +55,40 @@ QUERIES = [
 ]  # fmt: skip
 PACK = b'query_id\tquery_string\tdomain_id\nquery00001\tmusic\tLIF\nquery00002\tbribing+,"panel of judges"\tGOV\n'
 NAME = b"FLAIR_CLIR-primary-unconstrained-QUERY1-MySystem1_BASE-1A-EVAL1_20180514_090000.tgz"
-SHIPPED = Path(__file__).resolve().parent.parent.parent / "src" / "basanite" / "formats" / "packs"
+SHIPPED = Path(__file__).resolve().parent.parent.parent / "src" / "basanite" / "formats" / "datasets"
 Read = Callable[[bytes, Path], object]
+
+
+GLM = b"* name 'x'\nUH => %HES / [ ] __ [ ]\n[HE'S] => [{HE IS / HE HAS}] / [ ] __ [ ]\nSOME => ANY\n"
+
+
+CLASSES = [b"y_true,y_pred,score\n1,1,0.75\n0,1,0.5\n", b"id,label,p_a,p_b\n1,a,0.75,0.25\n", b"a\nb\nb\n"]
+
+
+KINDS = [
+    b"( (S\n  (NP (DT the))\n  (VP (VBD sat)) ))\n", b"1 Q0 d1 1 2.5 t\n", b"the cat (s-1)\na dog (s-2)\n",
+    b"id,label\n1,\"a\nb\"\n", b"\\data\\\nngram 1=3\n", b'format = "basanite-plan/1"\n', b"@prefix a: <http://b/> .\n",
+    b"file a: 3 sentences, 4 words, 0 OOVs\n", b"rec A 0.0 0.3 the 0.9\n", b"1\ta\ta\tX\tX\t_\t0\troot\t_\t_\n",
+]  # fmt: skip
+UNITS = [b"unit,system,metric,value\nu1,A,m,0.5\nu1,B,m,\n", b'{"unit":"u","system":"A","metric":"m","value":1}\n']
 
 
 def targets() -> list[Target]:
     """All of them."""
     return [
+        Target("inspect text", "text", lambda: KINDS, _inspect),
+        Target("inspect json", "json", example("captions/Alpha.json", "receipts/keys.json"), _inspect),
+        Target("inspect archive", "tgz", example("clir/Alpha.tgz"), _inspect, 3),
+        Target("inspect parquet", "binary", _parquet, _inspect),
+        Target("inspect arrays", "zip", example("features/digits.npz"), _inspect),
+        Target("table of units", "text", lambda: UNITS, _units),
         Target("archive", "tgz", example("clir/Alpha.tgz", "e2e/Alpha.tgz"), _archive, 3),
         Target("records csv", "text", example("classification/Alpha.csv"), _records(".csv")),
         Target("records tsv", "text", example("clir/metadata/queries.tsv"), _records(".tsv")),
         Target("records jsonl", "ndjson", example("translation/Alpha.jsonl"), _records(".jsonl")),
+        Target("classes", "text", lambda: CLASSES, _classes),
+        Target("classes npz", "zip", _class_arrays, _classes),
+        Target("matrix of ratings", "text", lambda: [b"1 2 3\n2 2 NA\n", b"item,a,b\n1,2,3\n2,2,2\n"], _matrix),
         Target("records parquet", "binary", _parquet, _records(".parquet")),
         Target("factors", "text", example("clir/metadata/documents.tsv", "clir/metadata/queries.tsv"), _factors),
         Target("query language", "text", lambda: QUERIES, lambda data, _: parse(data.decode("utf-8", "replace"))),
@@ -77,6 +105,7 @@ def targets() -> list[Target]:
         ),
         Target("evalb parameters", "text", example("parsing/usual.prm"), _parameters),
         Target("mapping of words", "text", example("speech/mapping.glm"), _mapper),
+        Target("global mapping file", "text", lambda: [GLM], _mapper),
         Target("features csv", "text", example("features/pens.csv"), _features(".csv")),
         Target("features npz", "zip", example("features/monday.npz"), _features(".npz")),
         Target("features npy", "binary", _arrays, _features(".npy")),
@@ -91,6 +120,28 @@ def _archive(data: bytes, place: Path) -> None:
         findings = Findings()
         for member in open_source(place / "sent.tgz", depth=depth).members(findings):
             len(member.data)
+        shown(findings)
+
+
+def _class_arrays() -> list[bytes]:
+    out = io.BytesIO()
+    np.savez(out, y_true=np.arange(3), y_pred=np.array(["a", "b", "c"]), y_proba=np.eye(3), classes=np.arange(3))
+    return [out.getvalue()]
+
+
+def _classes(data: bytes, place: Path) -> None:
+    (place / "classes").write_bytes(data)
+    for side in ("truth", "answers", "both"):
+        findings = Findings()
+        read_classes(place / "classes", side, Place("submission", "T-22"), findings)
+        shown(findings)
+
+
+def _matrix(data: bytes, place: Path) -> None:
+    (place / "matrix").write_bytes(data)
+    for judges in ("columns", "rows"):
+        findings = Findings()
+        read_matrix(place / "matrix", judges, Place("judgements", "S-20"), findings)
         shown(findings)
 
 
@@ -141,7 +192,11 @@ def _parameters(data: bytes, place: Path) -> None:
 def _mapper(data: bytes, place: Path) -> None:
     findings = Findings()
     (place / "mapping.glm").write_bytes(data)
-    read_mapper(place / "mapping.glm", findings, name="english", rule="T-7")("some words here")
+    rules = read_mapper(place / "mapping.glm", findings, name="english", rule="T-7")
+    if isinstance(rules, Glm):
+        rules.rewrite("some words here", heard=True)
+    else:
+        rules("some words here")
     shown(findings)
 
 
@@ -235,7 +290,20 @@ def _images() -> list[bytes]:
 
 
 def _picture(data: bytes, place: Path) -> None:
-    from basanite.campaign.jobs.showing import plain_picture
+    from basanite.campaign.jobs.summaries import plain_picture
 
     for ending in ("png", "jpg"):
         plain_picture(Member(f"query123/{BASE}.{ending}", data))
+
+
+def _inspect(data: bytes, place: Path) -> None:
+    (place / "f").write_bytes(data)
+    json.dumps(inspect_path(place / "f").as_dict(), allow_nan=False).encode()
+
+
+def _units(data: bytes, place: Path) -> None:
+    (place / "u").write_bytes(data)
+    is_unit_table(place / "u")
+    findings = Findings()
+    read_unit_tables([place / "u"], findings)
+    shown(findings)

@@ -10,20 +10,19 @@ from pathlib import Path
 
 from tests.fuzz.target import EXAMPLES, Target, example, shown
 
-from basanite.annotation.config.reading import read_config
-from basanite.annotation.events import check, event_of, replay
-from basanite.annotation.exchange.formats import FORMATS, format_named, write_to
-from basanite.annotation.exchange.statements import read_statements, write_statements
-from basanite.annotation.record_files import read_records
-from basanite.judging.answers import read_answers
-from basanite.judging.combining.translation.appraise import read_appraise
-from basanite.judging.combining.translation.mqm import read_mqm
-from basanite.judging.combining.translation.wmt_da import read_wmt_da
-from basanite.judging.item_files import read_items
-from basanite.judging.passages.files import read_pool
-from basanite.judging.schemes.reading import read_scheme
 from basanite.problems import Findings
 from basanite.reading.package import read_package
+from basanite.work.annotation.config.config_file import read_config
+from basanite.work.annotation.migration import read_records
+from basanite.work.annotation.replay import check, event_of, replay
+from basanite.work.answers import read_answers
+from basanite.work.appraise import read_appraise
+from basanite.work.direct_assessment import read_wmt_da
+from basanite.work.exchange.formats import FORMATS, format_named, read_statements, write_statements, write_to
+from basanite.work.item_files import read_items
+from basanite.work.mqm import read_mqm
+from basanite.work.passages import read_pool
+from basanite.work.scheme import read_scheme
 
 SCHEMES = EXAMPLES / "judging" / "schemes"
 TEXTS = {"nfl-001": (EXAMPLES / "annotation" / "brat" / "nfl-001.txt").read_text("utf-8")}

@@ -11,18 +11,18 @@ from pathlib import Path
 from tests.fuzz.target import EXAMPLES, Target, example, shown
 
 import basanite
-from basanite.campaign.answering.inside.sparql_words import fault
+from basanite.campaign.work.reading.child_sparql import fault
 from basanite.problems import Findings
 from basanite.reading.effort import read_effort
 from basanite.reading.gold.answers import Known, read_answers, read_gold
-from basanite.reading.ontology import read_ontology
+from basanite.reading.ontology_file import read_ontology
 from basanite.reading.package import Package, read_package
 from basanite.reading.package.checks import check_package
 from basanite.reading.patterns import PatternError, parse_pattern, parse_term
 from basanite.reading.queries import read_queries
 from basanite.reading.rdf import FORMATS, parse_rdf, write_rdf
+from basanite.reading.reasoner.combinations import read_theory
 from basanite.reading.reasoner.given import read_statements
-from basanite.reading.reasoner.worlds.theory_file import read_theory
 from basanite.reading.rules.files import read_rules
 from basanite.reading.rules.sexpr_rules import graph_statements
 

@@ -6,9 +6,8 @@ import scipy.sparse
 from tests.harness.small_modules import Ridge
 
 from basanite.harness.steps import layout as layouts
-from basanite.harness.steps.classifying import classified
+from basanite.harness.steps.classification import Measure, classify_folds, score_predictions
 from basanite.harness.steps.layout import Layout, ModuleError
-from basanite.harness.steps.scoring import Measure, scored
 
 HERE = "tests.harness.small_modules"
 LAYOUT = Layout((20, 20, 19), 41, 50)
@@ -22,9 +21,9 @@ def data(seed=0, positives=0.3):
 
 
 def run(features, values, module="RIDGE", metric="map11", limits=None, layout=LAYOUT, **more):
-    return classified(
+    return classify_folds(
         {"codes_0": features},
-        {"values": values[: layout.seen]},
+        {"values": values[: layout.visible]},
         part="codes_0",
         module=f"{HERE}:{module}",
         parameters={},
@@ -55,14 +54,14 @@ def by_hand(features, values, measure, sign, layout=LAYOUT):
     found, chosen = [], []
     for fold in range(len(layout.folds)):
         train = list(range(starts[fold], starts[fold + 1]))
-        rest = [row for row in range(layout.seen) if row not in train]
+        rest = [row for row in range(layout.visible) if row not in train]
         best = None
         for point in Ridge.points:
             model = Ridge({})
             model.fit(features[train], values[train], point)
             value = sign * measure(values[rest], model.score(features[rest]))
             if best is None or value > best[0]:
-                best = (value, point, model.score(features[layout.seen :]))
+                best = (value, point, model.score(features[layout.visible :]))
         found.append(best[2])
         chosen.append(best[1])
     return np.array(found), chosen
@@ -100,7 +99,7 @@ def test_of_equal_parameters_the_earlier_is_chosen():
 
 def test_the_truth_of_the_test_rows_is_not_even_there():
     features, values = data()
-    changed = np.where(np.arange(150) < LAYOUT.seen, values, 1 - values)
+    changed = np.where(np.arange(150) < LAYOUT.visible, values, 1 - values)
     assert np.array_equal(run(features, values)["scores"], run(features, changed)["scores"])
 
 
@@ -128,7 +127,7 @@ def test_a_fold_without_positives_gets_a_constant_scorer_with_a_flag(module):
 
 def test_no_fold_with_positives_is_no_crash_either():
     features, values = data()
-    values[: LAYOUT.seen] = 0
+    values[: LAYOUT.visible] = 0
     found = run(features, values)
     assert np.array_equal(found["scores"], np.zeros((3, 50)))
 
@@ -145,14 +144,16 @@ def test_validation_rows_without_positives_leave_the_choice_open_and_say_so():
 
 def test_a_test_set_without_positives_is_undefined_and_an_error_only_if_the_plan_is_strict():
     predictions, truth = {"scores": np.ones((2, 3))}, {"values": np.zeros(3)}
-    found = scored(predictions, truth, "map11", None)
+    found = score_predictions(predictions, truth, "map11", None)
     assert found == {"values": [None, None], "flags": [["undefined: no test row has this label"]] * 2}
     with pytest.raises(ModuleError, match="strict"):
-        scored(predictions, truth, "map11", None, strict=True)
+        score_predictions(predictions, truth, "map11", None, strict=True)
 
 
 def test_clipped_predictions_are_counted():
-    found = scored({"scores": np.array([[0.0, 3.0, 9.0]])}, {"values": np.array([1.0, 3.0, 5.0])}, "mrmse", [1, 5])
+    found = score_predictions(
+        {"scores": np.array([[0.0, 3.0, 9.0]])}, {"values": np.array([1.0, 3.0, 5.0])}, "mrmse", [1, 5]
+    )
     assert found == {"values": [0.0], "flags": [["2 predictions outside the range were clipped"]]}
 
 
@@ -173,5 +174,5 @@ def test_in_full_mode_what_a_fold_chose_is_trained_on_the_rows_of_all_folds():
     for fold, point in enumerate(full["chosen"]):
         model = Ridge({})
         model.fit(features[:dealt], values[:dealt], point)
-        assert full["scores"][fold] == pytest.approx(model.score(features[LAYOUT.seen :]))
+        assert full["scores"][fold] == pytest.approx(model.score(features[LAYOUT.visible :]))
     assert not np.allclose(full["scores"], plain["scores"])

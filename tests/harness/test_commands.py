@@ -6,14 +6,14 @@ import pytest
 from tests.cli.running import here
 from tests.harness.plans import ALPHA, DIGITS, HEAD, written
 
-from basanite.cli import progress
+from basanite.cli import terminal
 
 
 @pytest.fixture
 def at_once(monkeypatch):
     """Progress is told after every step."""
-    monkeypatch.setattr(progress, "SECONDS_BETWEEN_LINES", 0.0)
-    monkeypatch.setattr(progress, "SHARE_BETWEEN_LINES", 0.0)
+    monkeypatch.setattr(terminal, "SECONDS_BETWEEN_LINES", 0.0)
+    monkeypatch.setattr(terminal, "SHARE_BETWEEN_LINES", 0.0)
 
 
 @pytest.mark.req("H-19")
@@ -49,7 +49,7 @@ def test_a_plan_that_is_not_there_is_told_without_a_stack_trace(tmp_path, words)
 
 def test_status_before_any_run_says_so(tmp_path):
     ended = here("harness", "status", written(tmp_path))
-    assert (ended.code, "no run has ended here yet. If the run was given --out" in ended.stdout) == (0, True)
+    assert (ended.code, "no run has finished yet. If the run was given --out" in ended.stdout) == (0, True)
 
 
 def test_status_finds_the_folder_that_the_run_was_given(tmp_path):

@@ -10,9 +10,9 @@ from tests.harness.plans import RATINGS, review_rows, write_csv
 
 from basanite.errors import BasaniteError, InvalidInputError
 from basanite.harness.data.dataset import Texts, items_of, stored_items
-from basanite.harness.data.loading import load_data
 from basanite.harness.data.reviews import Columns, read_reviews
-from basanite.harness.plan.model import TaskPlan
+from basanite.harness.data.tables import load_data
+from basanite.harness.plan import TaskPlan
 
 FINE = "The food was good and the evening went by quickly."
 
@@ -88,7 +88,7 @@ def test_every_bad_row_is_reported_with_its_line(tmp_path):
     with pytest.raises(InvalidInputError) as caught:
         read_reviews(path, Columns())
     found = [(problem.line, problem.found) for problem in caught.value.findings]
-    assert found == [(2, "6"), (3, ""), (4, "nan"), (6, "")]
+    assert found == [(6, "too, few, cells"), (2, "6"), (4, ""), (3, "")]
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,7 @@ def slow(log):
     return HEAD + DIGITS + ALPHA.replace(f'"{HERE}:COMPONENTS"', parameters)
 
 
+@pytest.mark.slow
 @pytest.mark.req("H-19")
 def test_killed_in_the_middle_and_run_again_it_ends_in_the_same_bytes(tmp_path):
     log = tmp_path / "log"
@@ -44,6 +45,7 @@ def test_killed_in_the_middle_and_run_again_it_ends_in_the_same_bytes(tmp_path):
     assert content(killed) == content(alone)
 
 
+@pytest.mark.slow
 def test_two_processes_give_the_bytes_of_one(tmp_path):
     plan = written(tmp_path)
     one = run_plan(ready(plan), tmp_path / "one", only=["1", "6a"])

@@ -5,13 +5,11 @@ import polars as pl
 import pytest
 
 from basanite.errors import InvalidInputError
-from basanite.harness.data.dataset import Dataset
-from basanite.harness.data.loading import load_data
-from basanite.harness.data.multilabel import first_labels, iterative_folds
+from basanite.harness.data.dataset import Dataset, first_labels, iterative_folds
 from basanite.harness.data.splits import facts, splits
-from basanite.harness.data.tables import read_table
-from basanite.harness.plan.model import TaskPlan
-from basanite.harness.seeds import Seeds
+from basanite.harness.data.tables import load_data, read_table
+from basanite.harness.plan import TaskPlan
+from basanite.harness.protocol import Seeds
 
 NAMES = ("AnswerPhone", "DriveCar", "Eat", "Run")
 
@@ -51,7 +49,7 @@ def test_the_first_label_is_the_first_of_the_declared_order():
 def test_folds_hold_as_many_of_each_first_label_and_the_counts_are_told():
     table = labels()
     clips = data(table)
-    made = splits(task(), clips, Seeds.typed(1))["shared"]
+    made = splits(task(), clips, Seeds.from_number(1))["shared"]
     first = clips.first_labels
     counts = np.array([[np.sum(first[fold] == label) for label in range(-1, 4)] for fold in made.folds])
     assert (counts.max(axis=0) - counts.min(axis=0)).max() <= 1
@@ -62,8 +60,8 @@ def test_folds_hold_as_many_of_each_first_label_and_the_counts_are_told():
 @pytest.mark.parametrize("seed", range(5))
 def test_iterative_stratification_spreads_every_label(seed):
     table = labels(seed=seed)
-    plain = splits(task(), data(table), Seeds.typed(1))["shared"]
-    iterative = splits(task(iterative=True), data(table), Seeds.typed(1))["shared"]
+    plain = splits(task(), data(table), Seeds.from_number(1))["shared"]
+    iterative = splits(task(iterative=True), data(table), Seeds.from_number(1))["shared"]
     assert np.array_equal(plain.training, iterative.training)
     assert np.array_equal(plain.test, iterative.test)
     assert spread(table, iterative.folds) <= min(spread(table, plain.folds), 3)

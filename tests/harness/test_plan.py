@@ -6,9 +6,9 @@ import pytest
 from tests.harness.plans import ALPHA, BETA, DIGITS, HEAD, HERE, REVIEWS, written
 
 from basanite.errors import InvalidInputError
-from basanite.formats.toml.lines import entry_lines
-from basanite.harness.plan.modules import find_module
-from basanite.harness.plan.reading import load_plan, read_plan
+from basanite.formats.toml_file import entry_lines
+from basanite.harness.modules.catalogue import find_module
+from basanite.harness.plan_file import load_plan, read_plan
 
 
 def problems(tmp_path, text):
@@ -60,8 +60,8 @@ def test_every_problem_is_found_at_its_line(tmp_path):
         (at(text, "sed ="), "the plan has an unknown key `sed`"),
         (at(text, "metric ="), "`metric` of tasks.digits is unknown"),
         (at(text, "targets ="), "`targets` of tasks.digits names something twice"),
-        (at(text, "n = 0"), "`n` of tasks.digits is no whole number from 2 on"),
-        (at(text, "folds ="), "`folds` of tasks.digits is no whole number from 2 to 99"),
+        (at(text, "n = 0"), "`n` of tasks.digits is not a whole number from 2 on"),
+        (at(text, "folds ="), "`folds` of tasks.digits is not a whole number from 2 to 99"),
         (None, "the plan has no seed"),
     ]
     assert found[0][2] == "Did you mean 'seed'?"
@@ -82,7 +82,7 @@ def test_every_problem_is_found_at_its_line(tmp_path):
         ),
         (f'linear = "{HERE}:RIDGE"', 'linear = "rodge"', "No module is called 'rodge'"),
         (f'linear = "{HERE}:RIDGE"', 'linear = "nowhere:RIDGE"', "there is no module 'nowhere'"),
-        (f'linear = "{HERE}:RIDGE"', f'linear = "{HERE}:Ridge"', "is no harness module but a type"),
+        (f'linear = "{HERE}:RIDGE"', f'linear = "{HERE}:Ridge"', "is not a harness module but a type"),
     ],
     ids=["role", "strong as linear", "unknown", "not importable", "no module"],
 )

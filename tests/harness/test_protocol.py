@@ -9,7 +9,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from basanite.errors import SettingError
-from basanite.harness.protocol import capped, nearest, partition, quotas, sample_stratified, stratified_folds
+from basanite.harness.protocol import (
+    Sizes,
+    cap_validation,
+    nearest,
+    partition,
+    quotas,
+    sample_stratified,
+    stratified_folds,
+)
 
 labels = st.lists(st.integers(0, 4), min_size=2, max_size=60).map(np.array)
 
@@ -91,7 +99,7 @@ def test_rows_are_shuffled_only_if_a_seed_says_so():
 @given(st.integers(40, 200), st.integers(0, 99))
 def test_a_partition_has_the_plans_sets_and_shares_no_row(rows, seed):
     values = np.random.default_rng(seed).integers(1, 6, rows)
-    made = partition(values, train_share=0.7, n=20, folds=10, generator=np.random.default_rng(seed))
+    made = partition(values, Sizes(0.7, 20, 10), np.random.default_rng(seed))
     assert len(made.folds) == 10
     assert len(made.training) == 20
     assert len(made.training) + len(made.validation) == nearest(0.7 * rows)
@@ -102,7 +110,7 @@ def test_a_partition_has_the_plans_sets_and_shares_no_row(rows, seed):
 def test_a_group_is_never_in_training_and_test():
     groups = np.repeat(np.arange(30), 5)
     values = np.tile([1, 2, 3, 4, 5], 30)
-    made = partition(values, train_share=0.7, n=50, folds=5, generator=np.random.default_rng(1), groups=groups)
+    made = partition(values, Sizes(0.7, 50, 5), np.random.default_rng(1), groups=groups)
     trained = set(groups[np.concatenate([made.training, made.validation])])
     assert not trained & set(groups[made.test])
     assert len(made.test) == 45
@@ -110,9 +118,9 @@ def test_a_group_is_never_in_training_and_test():
 
 def test_validation_can_be_capped_by_a_stratified_sample():
     values = np.tile([1, 2, 3, 4, 5], 100)
-    made = partition(values, train_share=0.7, n=50, folds=5, generator=np.random.default_rng(1))
-    assert capped(made, values, None, np.random.default_rng(2)) is made
-    small = capped(made, values, 100, np.random.default_rng(2))
+    made = partition(values, Sizes(0.7, 50, 5), np.random.default_rng(1))
+    assert cap_validation(made, values, None, np.random.default_rng(2)) is made
+    small = cap_validation(made, values, 100, np.random.default_rng(2))
     assert len(small.validation) == 100
     assert set(small.validation) <= set(made.validation)
     assert Counter(values[small.validation].tolist()) == dict.fromkeys(range(1, 6), 20)

@@ -11,15 +11,15 @@ from tests.harness.plans import ALPHA, BETA, DIGITS, HEAD, HERE, REVIEWS, review
 from tests.harness.small_modules import Components, Ridge, Scaled
 
 from basanite.errors import SettingError
-from basanite.harness.building import Builder
 from basanite.harness.data.splits import partition_digest
-from basanite.harness.engine.graph import needed
 from basanite.harness.evaluation import ready
+from basanite.harness.pipeline import Builder
 from basanite.harness.results import ResultFolder, ResultFolderError
 from basanite.harness.running import run_plan
+from basanite.harness.steps.graph import steps_in_order
 from basanite.metrics.retrieval.average_precision import values as average_precision
 
-ALL = ("1", "2a", "2b", "3a", "3b", "4a", "4b", "5a", "5b", "6a", "6b")
+ALL = ("0", "1", "2a", "2b", "3a", "3b", "4a", "4b", "5a", "5b", "6a", "6b")
 TEXT_TEAM = f"""
 [[teams]]
 letter = "a"
@@ -41,7 +41,8 @@ def content(folder, *, without=("times.jsonl",)):
 
 
 def states(result):
-    return {status.run: status.state for status in result.status()}
+    """How each run ended, but for the floor."""
+    return {status.run: status.state for status in result.status() if status.run != "0"}
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +51,7 @@ def whole(tmp_path_factory):
     return carried_out(tmp_path_factory.mktemp("whole"))
 
 
-def test_two_teams_make_eleven_runs_of_a_task(whole):
+def test_two_teams_make_eleven_runs_of_a_task_beside_the_floor(whole):
     assert whole.runs("digits") == ALL == whole.done("digits")
     assert {score.run for score in whole.scores()} == set(ALL)
 
@@ -185,7 +186,7 @@ def test_a_run_that_cannot_be_or_fails_leaves_a_gap_and_the_others_go_on(tmp_pat
     assert reasons["1"] == "needs-counts needs counts and gets nonneg"
     assert reasons["4a"] == "classify digits/0 4a: ValueError: this classifier cannot learn"
     assert reasons["6b"] == "team b has no learner for this task"
-    assert {score.run for score in result.scores()} == {"2b", "4b"}
+    assert {score.run for score in result.scores()} == {"0", "2b", "4b"}
     with pytest.raises(ResultFolderError):
         result.predictions("digits", "6b", "0")
 
@@ -262,7 +263,7 @@ def test_selected_runs_are_redone_as_a_numbered_iteration_with_a_reason(tmp_path
     history = [(entry["number"], entry["runs"], entry["reason"]) for entry in again.manifest["iterations"]]
     assert history == [(1, [], ""), (2, ["6b"], "a wrong number of units")]
     assert again.runs("digits") == ALL
-    assert len(list(again.scores())) == 11 * 2 * 3
+    assert len(list(again.scores())) == 12 * 2 * 3
     kept = content(again.path)
     assert content(carried_out(tmp_path, changed).path) == kept
 
@@ -277,7 +278,7 @@ def test_runs_may_be_added_one_by_one_and_the_whole_plan_completes_them(tmp_path
     carried_out(tmp_path, only=["1"])
     result = carried_out(tmp_path, only=["2a", "3a"])
     assert result.manifest["iteration"] == 1
-    assert result.runs("digits") == ("1", "2a", "3a")
+    assert result.runs("digits") == ("0", "1", "2a", "3a")
     assert content(carried_out(tmp_path).path) == content(whole.path)
 
 
@@ -316,12 +317,12 @@ def test_no_step_before_the_scorer_stands_on_the_truth_of_a_test_row(tmp_path):
     write_csv(tmp_path / "reviews.csv", review_rows(200))
     evaluation = ready(written(tmp_path, HEAD + REVIEWS + TEXT_TEAM))
     builder = Builder(evaluation)
-    planned = list(builder.planned())
+    planned = list(builder.planned_runs())
     task = evaluation.plan.tasks["reviews"]
     kinds = {key: given.step.parameters["kind"] for key, given in builder.given.items()}
     for entry in planned:
-        below = {kinds.get(step.key): step for step in needed([entry.predictions])}
+        below = {kinds.get(step.key): step for step in steps_in_order([entry.predictions])}
         assert "truth" not in below
         values = builder.given[below["labels"].key].value["values"]
-        assert len(values) == builder.layout(task, entry.target).seen
+        assert len(values) == builder.layout(task, entry.target).visible
     assert {kinds.get(step.key) for step in planned[0].scores.inputs.values()} == {"truth", None}

@@ -9,7 +9,7 @@ import pytest
 from tests.cli.running import here
 from tests.harness.plans import ALPHA, DIGITS, HEAD, written
 
-from basanite.harness.data.sealing import Seal, SealError, opened, read_seal, write_seal
+from basanite.harness.data.seals import Seal, SealError, commitment_faults, read_seal, write_seal
 from basanite.harness.evaluation import ready
 
 SEALED = HEAD.replace("seed = 7", 'seal = "s.seal"') + DIGITS + ALPHA
@@ -32,7 +32,7 @@ def test_the_seed_is_256_random_bits_in_a_file_that_only_its_owner_reads(plan):
     kept = json.loads(path.read_text())
     assert (len(kept["seed"]), len(kept["nonce"])) == (64, 64)
     assert kept["seed"] != kept["nonce"]
-    assert len({Seal.drawn().seed for _ in range(50)}) == 50
+    assert len({Seal.generate().seed for _ in range(50)}) == 50
 
 
 @pytest.mark.req("X-1", case="good")
@@ -68,15 +68,17 @@ def test_another_seed_plan_or_split_is_noticed(plan):
     here("harness", "seal", plan)
     evaluation = ready(plan)
     published, digests, told = commitment(plan), evaluation.digests(), evaluation.plan.digest()
-    assert opened(evaluation.seal, published, told, digests) == []
-    assert opened(evaluation.seal, published, "sha256:0", digests) == ["the plan is another one than at sealing"]
-    other = Seal(Seal.drawn().seed, evaluation.seal.nonce)
-    assert opened(other, published, told, digests) == ["the seed is another one than at sealing"]
-    changed = dict.fromkeys(digests, "sha256:0")
-    assert opened(evaluation.seal, published, told, changed) == [
-        "the partition digits/shared is another one than at sealing"
+    assert commitment_faults(evaluation.seal, published, told, digests) == []
+    assert commitment_faults(evaluation.seal, published, "sha256:0", digests) == [
+        "the plan differs from the sealed one"
     ]
-    assert opened(evaluation.seal, {**published, "partitions": 3}, told, digests)
+    other = Seal(Seal.generate().seed, evaluation.seal.nonce)
+    assert commitment_faults(other, published, told, digests) == ["the seed differs from the sealed one"]
+    changed = dict.fromkeys(digests, "sha256:0")
+    assert commitment_faults(evaluation.seal, published, told, changed) == [
+        "the partition digits/shared differs from the sealed one"
+    ]
+    assert commitment_faults(evaluation.seal, {**published, "partitions": 3}, told, digests)
     written(plan.parent, SEALED.replace("n = 300", "n = 303"))
     ended = here("harness", "unseal", plan, "--json")
     assert (ended.code, ended.data["holds"]) == (1, False)
@@ -87,7 +89,7 @@ def test_a_plan_with_a_typed_in_seed_cannot_be_sealed(tmp_path):
     plan = written(tmp_path)
     ended = here("harness", "seal", plan)
     assert ended.code == 2
-    assert "never sealed" in ended.stderr
+    assert "cannot be sealed" in ended.stderr
     assert here("harness", "unseal", plan).code == 2
     assert ready(plan).seed_facts() == {"sealed": False, "seed": 7}
 
@@ -116,8 +118,8 @@ def test_a_seal_is_never_replaced(plan):
     before = (plan.parent / "s.seal").read_bytes()
     ended = here("harness", "seal", plan)
     assert (ended.code, (plan.parent / "s.seal").read_bytes() == before) == (2, True)
-    with pytest.raises(SealError, match="there already"):
-        write_seal(plan.parent / "s.seal", Seal.drawn())
+    with pytest.raises(SealError, match="already exists"):
+        write_seal(plan.parent / "s.seal", Seal.generate())
 
 
 def test_nothing_is_sealed_if_the_plan_cannot_be_carried_out(tmp_path):

@@ -6,11 +6,10 @@ import pytest
 from basanite.errors import SettingError
 from basanite.harness.data.dataset import Dataset
 from basanite.harness.data.splits import facts, overlap, partition_digest, splits
-from basanite.harness.plan.model import TaskPlan
-from basanite.harness.protocol import Partition
-from basanite.harness.seeds import Seeds
+from basanite.harness.plan import TaskPlan
+from basanite.harness.protocol import Partition, Seeds
 
-SEEDS = Seeds.typed(3)
+SEEDS = Seeds.from_number(3)
 DICE = np.random.default_rng(0)
 
 
@@ -87,7 +86,7 @@ def test_ties_go_by_class_and_row_and_shuffling_is_an_option():
 
 def test_a_split_follows_from_the_seed_and_its_digest_tells_any_change():
     data = rated()
-    one, again, other = (splits(task(), data, seeds)["food"] for seeds in (SEEDS, SEEDS, Seeds.typed(4)))
+    one, again, other = (splits(task(), data, seeds)["food"] for seeds in (SEEDS, SEEDS, Seeds.from_number(4)))
     assert partition_digest(one) == partition_digest(again) != partition_digest(other)
     swapped = Partition((one.folds[1], one.folds[0], *one.folds[2:]), one.validation, one.test)
     assert partition_digest(swapped) != partition_digest(one)
@@ -95,10 +94,10 @@ def test_a_split_follows_from_the_seed_and_its_digest_tells_any_change():
 
 def test_a_stream_depends_on_its_names_and_nothing_else():
     names = [("a", "b"), ("ab",), ("b", "a"), ("a", "b", 1), ("a", "b", "1"), ()]
-    assert len({SEEDS.derived(*name) for name in names}) == len(names)
-    assert SEEDS.derived("a") != Seeds.typed(4).derived("a")
+    assert len({SEEDS.derive(*name) for name in names}) == len(names)
+    assert SEEDS.derive("a") != Seeds.from_number(4).derive("a")
     assert SEEDS.small("a") < 2**31
-    assert SEEDS.derived("a") >> 200
+    assert SEEDS.derive("a") >> 200
     data = rated()
     alone = splits(task(targets=("food",)), data, SEEDS)["food"]
     assert partition_digest(alone) == partition_digest(splits(task(), data, SEEDS)["food"])

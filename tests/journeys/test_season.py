@@ -37,10 +37,10 @@ def make_team(world, eva, name, pi):
     """A PI signs up and asks, an organizer agrees, the team is made, and the rules are accepted."""
     pi.open(f"{HOME}/team").fill(text=f"We want to take part as {name}.").press("Ask to lead a team")
     pi.sees("have your request")
-    eva.open(DESK).follow("asks to lead a team").sees(f"take part as {name}").press("Let them lead")
-    eva.sees("They may make a team now")
-    pi.open(f"{HOME}/team").fill(name=name, site="Lab").press("Make the team").sees("you are the PI")
-    pi.open(f"{HOME}/packs").press("I accept these rules").sees("You have accepted the rules")
+    eva.open(DESK).follow("asks to lead a team").sees(f"take part as {name}").press("Approve")
+    eva.sees("They can create a team now")
+    pi.open(f"{HOME}/team").fill(name=name, site="Lab").press("Create team").sees("you are the PI")
+    pi.open(f"{HOME}/packs").press("I accept these rules").sees("You accepted the rules")
     return pi
 
 
@@ -70,10 +70,10 @@ def test_an_organizer_opens_a_campaign_from_its_file_and_publishes_a_board(world
     world.begin(campaign_text(SEARCH))
     with world.serving():
         eva = world.member("eva@example.org", "Eva Low", "evaluation").add_second_factor()
-        eva.open(f"{DESK}/packs").unfold("Add a file").attach("file", CLIR / "documents.txt").press("Add it")
-        eva.sees("in the pack")
+        eva.open(f"{DESK}/packs").unfold("Add a file").attach("file", CLIR / "documents.txt").press("Add file")
+        eva.sees("added to the data pack")
         eva.open(f"{DESK}/references").choose("place", "CLIR|DEV|1A|QUERY1").fill(reason="the first version")
-        eva.attach("file", key_archive(world.folder)).press("Seal and check it")
+        eva.attach("file", key_archive(world.folder)).press("Seal and validate")
         eva.sees(re.compile("active|holds|opened|in force"))
         for name, file in (("Alpha", "Alpha.tgz"), ("Beta", "Beta.tgz")):
             pi = make_team(world, eva, name, world.person(f"{name.lower()}@example.org").sign_up(f"PI of {name}"))
@@ -93,15 +93,15 @@ def test_a_newcomer_makes_an_account_and_finds_a_team(world):
     with world.serving():
         olaf = world.person("olaf@example.org").open("/")
         olaf.follow("A journey").sees("Search in development data")
-        olaf.sign_up("Olaf").open(f"{HOME}/team").choose("team", "Alpha").press("Ask for a place").sees(
+        olaf.sign_up("Olaf").open(f"{HOME}/team").choose("team", "Alpha").press("Request membership").sees(
             "Its PI decides"
         )
         pi = world.person("alpha@example.org").choose_password()
         link = world.link("alpha@example.org", "/team")
-        pi.open(link).press("Let in").sees("new member")
+        pi.open(link).press("Approve").sees("new member")
         olaf.open(world.link("olaf@example.org", HOME)).open(f"{HOME}/team").sees("Alpha")
-        olaf.open(f"{HOME}/submit").sees("First, the rules").follow("To the rules").press("I accept these rules")
-        olaf.open(f"{HOME}/submit").sees("What is it for?")
+        olaf.open(f"{HOME}/submit").sees("Rules").follow("Read rules").press("I accept these rules")
+        olaf.open(f"{HOME}/submit").sees("Task and data set")
 
 
 @pytest.mark.req("M79", "P-9")
@@ -110,13 +110,13 @@ def test_a_participant_fixes_a_file_compares_runs_and_verifies_a_receipt(world):
     open_tasks(world, "Alpha")
     with world.serving():
         ada = world.person("alpha@example.org").choose_password()
-        ada.open(f"{HOME}/packs").press("I accept these rules").sees("You have accepted the rules")
+        ada.open(f"{HOME}/packs").press("I accept these rules").sees("You accepted the rules")
         ada.submit(broken_archive(world.folder)).sees("not valid")
         assert re.search(r"query\d+\.tsv:\d+", ada.text), ada.text
         ada.submit(CLIR / "Alpha.tgz").sees("0.7088")
         ada.submit(CLIR / "Beta.tgz").sees("0.5261")
         ada.open(f"{HOME}/compare").sees("Alpha")
-        ada.submit(ONE_FILE / "Alpha.csv", slot="classification").sees("f1_macro")
+        ada.submit(ONE_FILE / "Alpha.csv", slot="classification").sees("F1 (macro)")
         assert "Alpha.csv" in ada.text, "the name that the file was sent under is shown"
         receipt = world.folder / "receipt.json"
         receipt.write_bytes(ada.download("Intake receipt"))
@@ -144,19 +144,17 @@ def test_a_pi_signs_lets_people_in_certifies_and_appeals(world):
         eva = world.member("eva@example.org", "Eva Low", "evaluation").add_second_factor()
         nora = make_team(world, eva, "Gamma", world.person("nora@example.org").sign_up("Nora"))
         (copy := world.folder / "signed.pdf").write_bytes(b"%PDF-1.7 signed by Nora")
-        nora.attach("copy", copy).press("Send it").sees("waits for the organi")
-        eva.open(DESK).follow("1 signed agreement waits").press("Sign too").sees("agreement is executed")
-        nora.submit(CLIR / "Alpha.tgz", kind="primary").sees("It is valid and counts")
+        nora.attach("copy", copy).press("Upload copy").sees("waiting for the organi")
+        eva.open(DESK).follow("1 agreement to countersign").press("Countersign").sees("agreement is executed")
+        nora.submit(CLIR / "Alpha.tgz", kind="primary").sees("Scores are hidden")
         assert "0.7088" not in nora.text, "nobody sees a value of a blind week"
         close_window(world)
         eva.open(f"{DESK}/release/week/certification").press("Release now").sees("Released.")
         nora.open(world.link("nora@example.org", "certification")).sees("0.7088").open(HOME).follow(
-            "Look at your results"
+            "Review your results"
         ).sees("0.7088")
-        nora.unfold("Something is wrong").fill(text="Document 7 is not relevant.").press("Open an appeal").sees(
-            "Appeal 1"
-        )
-        nora.press("These results are right").sees("Your results are certified")
+        nora.unfold("File an appeal").fill(text="Document 7 is not relevant.").press("File an appeal").sees("Appeal 1")
+        nora.press("Certify results").sees("Your results are certified")
         eva.open(f"{DESK}/appeals").sees("Document 7 is not relevant.").sees("Evaluation week")
 
 
@@ -167,7 +165,7 @@ def test_a_manager_reads_the_board_takes_report_and_slides_and_the_site_stands_a
     with world.serving():
         for name in ("Alpha", "Beta"):
             pi = world.person(f"{name.lower()}@example.org").choose_password()
-            pi.open(f"{HOME}/packs").press("I accept these rules").sees("You have accepted the rules")
+            pi.open(f"{HOME}/packs").press("I accept these rules").sees("You accepted the rules")
             (world.folder / "token").write_text(token(world, pi.mail))
             where = ("--server", world.address, "--campaign", "journey", "--token-file", "token")
             what = ("--task", "CLIR", "--label", name, "--type", "primary", "--json")
@@ -200,7 +198,7 @@ def test_an_operator_checks_backs_up_and_restores_elsewhere(world):
     world.basanite("doctor", "--data", world.data)
     with world.serving():
         ada = world.person("alpha@example.org").choose_password()
-        ada.open(f"{HOME}/packs").press("I accept these rules").sees("You have accepted the rules")
+        ada.open(f"{HOME}/packs").press("I accept these rules").sees("You accepted the rules")
         ada.submit(CLIR / "Alpha.tgz").sees("0.7088")
         (world.folder / "backup.key").write_text("0f" * 32)
         keys = ("--key", "backup.key")

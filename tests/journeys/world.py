@@ -7,24 +7,34 @@ from __future__ import annotations
 
 import email
 import email.policy
+import http.client
+import os
 import re
+import signal
 import socket
-import subprocess
 import sys
 import time
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from email.utils import parseaddr
+from functools import cache
+from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 
-import httpx2
 import pyotp
 from tests.cli.running import ROOT, Ended, forked, plain
+from tests.offices.machines import PRELOADED
+
+from basanite.cli import main
+from basanite.sandbox import kernel
 
 PASSWORD = "correct horse battery staple"
 EXAMPLES = ROOT / "examples"
 HOME = "/campaigns/journey"
 DESK = f"{HOME}/organise"
+QUICK_PASSWORDS = {"BASANITE_ACCOUNTS__TIME_COST": "1", "BASANITE_ACCOUNTS__MEMORY_KIB": "64"}
+"""Hashes are slow on purpose; what they cost by default is not what a journey is about."""
 PATIENCE = 120.0
 """Seconds that something may take on a busy machine."""
 
@@ -83,6 +93,27 @@ kind = "{kind}"
 """
 
 
+@cache
+def starter():
+    """Starts processes from one that has imported what a server needs; a new interpreter takes seconds to get there."""
+    context = get_context("forkserver")
+    context.set_forkserver_preload(PRELOADED)
+    return context
+
+
+def be_basanite(words: tuple[str, ...], folder: str, environment: dict[str, str]) -> None:
+    """Be the command with these words, in a folder, its output in a file there; and end with anyone who started it."""
+    kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
+    os.chdir(folder)
+    os.environ.clear()
+    os.environ.update(environment)
+    log = os.open("server.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    os.dup2(log, 1)
+    os.dup2(log, 2)
+    sys.argv = ["basanite", *words]
+    main()
+
+
 class World:
     """One data folder from its first moment on."""
 
@@ -113,24 +144,26 @@ class World:
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
         self.address = f"http://127.0.0.1:{port}"
-        command = [sys.executable, "-m", "basanite", "serve", "--data", self.data, "--port", str(port)]
-        with (self.folder / "server.log").open("w") as log:
-            server = subprocess.Popen(command, cwd=self.folder, env=plain(), stdout=log, stderr=log)
+        words = ("serve", "--data", str(self.data), "--port", str(port))
+        given = (words, str(self.folder), plain() | QUICK_PASSWORDS)
+        server: Any = starter().Process(target=be_basanite, args=given, daemon=True)
+        server.start()
         try:
-            self._wait_for_answer(server)
+            self._wait_for_answer(server, port)
             yield self
         finally:
             server.terminate()
-            server.wait(timeout=60)
+            server.join(60)
+            assert server.exitcode is not None, "the server does not end"
 
-    def _wait_for_answer(self, server: subprocess.Popen[bytes]) -> None:
+    def _wait_for_answer(self, server: Any, port: int) -> None:
         until = time.monotonic() + PATIENCE
-        while time.monotonic() < until and server.poll() is None:
-            try:
-                if httpx2.get(f"{self.address}/health/ready", timeout=10).status_code == 200:
+        while time.monotonic() < until and server.is_alive():
+            with suppress(OSError), closing(http.client.HTTPConnection("127.0.0.1", port, timeout=10)) as line:
+                line.request("GET", "/health/ready")
+                if line.getresponse().status == 200:
                     return
-            except httpx2.TransportError:
-                time.sleep(0.2)
+            time.sleep(0.2)
         raise AssertionError((self.folder / "server.log").read_text())
 
     def person(self, mail: str) -> Person:
@@ -225,7 +258,7 @@ class Person:
         until = time.monotonic() + PATIENCE
         while words not in self.open(path).text:
             assert time.monotonic() < until, (words, self.text)
-            self.tab.wait_for_timeout(300)
+            self.tab.wait_for_timeout(1000)
         return self
 
     def download(self, words: str) -> bytes:
@@ -257,7 +290,7 @@ class Person:
 
     def add_second_factor(self) -> Person:
         secret = self.open("/account/second-factor").tab.inner_text("code.secret")
-        self.fill(code=pyotp.TOTP(secret.strip()).now()).press("Switch on")
+        self.fill(code=pyotp.TOTP(secret.strip()).now()).press("Turn on")
         return self.sees("recovery codes")
 
     def submit(self, path: Path, *, kind: str = "", slot: str = "CLIR") -> Person:

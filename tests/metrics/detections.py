@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import strategies as st
 from tests.golden import oracle_clir
 
-from basanite.metrics.retrieval.detection import Detections
+from basanite.metrics.retrieval.query_value import Detections
 
 BETA = 20
 

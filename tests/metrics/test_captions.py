@@ -1,4 +1,7 @@
-"""BLEU, ROUGE-L and CIDEr-D of captions against pycocoevalcap and sacrebleu, and the fusion against its own formula."""
+"""Caption metrics against pycocoevalcap and sacrebleu, CIDEr and the fusion against their own formulas."""
+
+from collections import Counter
+from math import hypot, log
 
 import numpy as np
 import pytest
@@ -10,7 +13,7 @@ from sacrebleu.metrics import bleu as sacrebleu
 from basanite.metrics.text import captions
 from basanite.metrics.text.captions import COLUMNS, FUSION, METRICS, Captions, captions_of, counts
 from basanite.metrics.text.ngrams import corpus_of, grams_of
-from basanite.synthetic.captions import described
+from basanite.synthetic.captions import describe_images
 
 SMALL = tuple("abcdefg")
 CHINESE = tuple("一只猫坐在桌子上狗跑")
@@ -19,6 +22,31 @@ COMBINING = ("cafe\u0301", "café", "naïve", "nai\u0308ve", "हिन्दी
 
 def texts(rng, words, shortest, longest):
     return " ".join(rng.choice(words, rng.integers(shortest, longest + 1)).tolist())
+
+
+def grams(text, order):
+    words = text.split()
+    return Counter(tuple(words[at : at + order]) for at in range(len(words) - order + 1))
+
+
+def plain_cider(answers, references):
+    """CIDEr as its authors wrote it down, one n-gram after the other."""
+    orders, images = range(1, 5), len(answers)
+    found = {
+        n: Counter(gram for each in references for gram in set().union(*(grams(r, n) for r in each))) for n in orders
+    }
+
+    def vector(text, order):
+        return {g: k * (log(images) - log(max(1, found[order][g]))) for g, k in grams(text, order).items()}
+
+    def cosine(first, second):
+        length = hypot(*first.values()) * hypot(*second.values())
+        return sum(first[gram] * second.get(gram, 0) for gram in first) / length if length else 0
+
+    return [
+        10 * np.mean([cosine(vector(answer, n), vector(reference, n)) for reference in each for n in orders])
+        for answer, each in zip(answers, references, strict=True)
+    ]
 
 
 def random_case(seed, *, words=SMALL, images=25, shortest=1, longest=12, references=4):
@@ -33,7 +61,7 @@ def many_words(count):
 
 
 def synthetic():
-    images = described(80, seed=13, words=40)
+    images = describe_images(80, seed=13, words=40)
     return [one.answer for one in images], [list(one.references) for one in images]
 
 
@@ -75,6 +103,12 @@ def test_cider_d_of_every_image_is_that_of_pycocoevalcap(name):
     ours = captions.cider_d(answers, references)
     assert ours == pytest.approx(np.array(each), abs=1e-9)
     assert ours.mean() == pytest.approx(value, abs=1e-9)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_cider_of_every_image_is_the_cosine_of_the_paper(name):
+    answers, references = CASES[name]
+    assert captions.cider(answers, references) == pytest.approx(plain_cider(answers, references), abs=1e-9)
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -18,7 +18,7 @@ from basanite.metrics.classification import (
     Labels,
     class_rows,
     confusion,
-    numbered,
+    number_classes,
     statistics,
     values,
 )
@@ -34,7 +34,14 @@ def by_peer(truth, answers, undefined, beta):
         found |= {f"{name}_{mean}": peer.fbeta_score(truth, answers, beta=b, **more) for name, b in names.items()}
         found[f"precision_{mean}"] = peer.precision_score(truth, answers, **more)
         found[f"recall_{mean}"] = peer.recall_score(truth, answers, **more)
-    return found
+    alone = len(set(truth)) == 1 or len(set(answers)) == 1  # the peer has 0 for the correlation of a constant
+    return found | {
+        "balanced_accuracy": peer.balanced_accuracy_score(truth, answers),
+        "mcc": np.nan if alone else peer.matthews_corrcoef(truth, answers),
+        "cohen_kappa": peer.cohen_kappa_score(truth, answers)
+        if {*truth} | {*answers} != {*truth} & {*answers} or not alone
+        else np.nan,
+    }
 
 
 @settings(max_examples=60, deadline=None)
@@ -54,7 +61,7 @@ def test_all_means_are_those_of_scikit_learn(pairs, undefined, beta):
 def test_every_class_is_that_of_scikit_learn():
     rng = np.random.default_rng(0)
     truth, answers = rng.choice(list("abc"), 60), rng.choice(list("abcd"), 60)
-    classes, block = numbered(truth.tolist(), answers.tolist())
+    classes, block = number_classes(truth.tolist(), answers.tolist())
     wanted = peer.precision_recall_fscore_support(truth, answers, beta=2, labels=classes, zero_division=np.nan)
     for at, _ in enumerate(classes):
         _, rows = class_rows(block, at)
@@ -64,7 +71,7 @@ def test_every_class_is_that_of_scikit_learn():
 
 
 def test_nothing_over_nothing_is_undefined_and_never_0():
-    _, block = numbered(["a", "a", "b"], ["a", "a", "a"])
+    _, block = number_classes(["a", "a", "b"], ["a", "a", "a"])
     _, never_given = class_rows(block, 1)
     assert math.isnan(PRECISION.of(never_given))
     assert RECALL.of(never_given) == 0.0

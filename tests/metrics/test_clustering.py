@@ -9,9 +9,9 @@ from sklearn import metrics as peers
 from tests.metrics.labelled_features import clouds, distances, labelled
 
 from basanite.errors import FeaturesError, SettingError
-from basanite.metrics.representation import clustering
-from basanite.metrics.representation.everything import Options, Source, measure
-from basanite.metrics.representation.results import COINCIDENT, SINGLETONS
+from basanite.representation.measures import cluster_measures as clustering
+from basanite.representation.measures.all_measures import Options, Source, measure
+from basanite.representation.measures.results import COINCIDENT, SINGLETONS
 
 SEEDS = (0, 1, 2)
 PLAIN = ("davies_bouldin", "calinski_harabasz", "rs", "c_root_k")
@@ -194,7 +194,7 @@ def test_features_whose_squares_are_lost_are_refused_with_the_cure_but_have_thei
 
 def test_the_worst_rows_by_silhouette_come_first():
     features, labels = case(8)
-    found = measure(features, labels, with_samples=True)
+    found = measure(features, labels).with_samples(features)
     each = peers.silhouette_samples(features, labels)
     assert found.samples.silhouette == pytest.approx(each, abs=1e-6)
     assert found.samples.worst(1)[0] == each.argmin()

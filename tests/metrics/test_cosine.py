@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 from tests.metrics.labelled_features import clouds, cosines, labelled, plain_ferm
 
 from basanite.errors import FeaturesError
-from basanite.metrics.representation import cosine
-from basanite.metrics.representation.classes import Classes
-from basanite.metrics.representation.results import (
+from basanite.representation.measures import ferm
+from basanite.representation.measures.results import (
     INTER_ZERO,
     NEGATIVE_FEATURES,
     NEGATIVE_INTER,
@@ -20,6 +19,7 @@ from basanite.metrics.representation.results import (
     SINGLETONS,
     UNSTABLE,
     ZERO_ROWS,
+    Classes,
     different_classes_note,
 )
 
@@ -27,7 +27,7 @@ FERM = ("ferm1", "ferm2", "ferm3", "ferm4")
 
 
 def values(features, labels, **options):
-    return {name: found.value for name, found in cosine.ferm(features, labels, **options).values.items()}
+    return {name: found.value for name, found in ferm.ferm(features, labels, **options).values.items()}
 
 
 @settings(deadline=None, max_examples=60)
@@ -47,7 +47,7 @@ def test_any_type_of_number_is_summed_in_float64(kind):
 
 def test_each_class_has_its_means_its_ratio_and_its_nearest_rival():
     features, labels = clouds(2)
-    found = cosine.ferm(features, labels).classes
+    found = ferm.ferm(features, labels).classes
     cos = cosines(features)
     for place, name in enumerate(found.names):
         own = labels == name
@@ -100,7 +100,7 @@ def test_on_a_simplex_every_ferm_is_minus_the_number_of_other_classes():
     classes = 5
     corners = np.eye(classes) - 1 / classes
     features, labels = np.repeat(corners, 3, axis=0), np.repeat(np.arange(classes), 3)
-    found = cosine.ferm(features, labels).values
+    found = ferm.ferm(features, labels).values
     for name in FERM:
         assert found[name].value == pytest.approx(-(classes - 1))
         assert NEGATIVE_INTER in found[name].flags
@@ -110,7 +110,7 @@ def test_on_a_simplex_every_ferm_is_minus_the_number_of_other_classes():
 @given(labelled(positive=False))
 def test_the_companions_are_bounded_on_centred_features_and_labelled_as_ours(case):
     features, labels = case
-    found = cosine.ferm(features - features.mean(axis=0), labels).values
+    found = ferm.ferm(features - features.mean(axis=0), labels).values
     assert -2 <= found["gap"].value <= 2
     assert OURS in found["gap"].flags
     assert OURS in found["collapse"].flags
@@ -120,16 +120,16 @@ def test_the_companions_are_bounded_on_centred_features_and_labelled_as_ours(cas
 def test_collapsed_classes_have_collapse_0_and_no_structure_gives_about_1():
     corners = np.repeat(np.eye(3), 4, axis=0)
     labels = np.repeat(np.arange(3), 4)
-    assert cosine.collapse(corners, labels) == pytest.approx(0)
-    assert cosine.gap(corners, labels) == pytest.approx(1)
+    assert ferm.collapse(corners, labels) == pytest.approx(0)
+    assert ferm.gap(corners, labels) == pytest.approx(1)
     noise = np.abs(np.random.default_rng(0).normal(size=(900, 20)))
-    assert cosine.collapse(noise, np.arange(900) % 3) == pytest.approx(1, abs=0.01)
+    assert ferm.collapse(noise, np.arange(900) % 3) == pytest.approx(1, abs=0.01)
 
 
 def test_a_zero_row_has_cosine_0_with_everything_and_still_counts():
     features, labels = clouds(4)
     features[[3, 10]] = 0
-    found = cosine.ferm(features, labels)
+    found = ferm.ferm(features, labels)
     assert {name: item.value for name, item in found.values.items()} == pytest.approx(plain_ferm(features, labels))
     assert ZERO_ROWS in found.values["ferm1"].flags
     assert found.classes.zeros.sum() == 2
@@ -137,7 +137,7 @@ def test_a_zero_row_has_cosine_0_with_everything_and_still_counts():
 
 def test_a_class_whose_unit_vectors_cancel_has_no_direction_and_voids_ferm1_by_name():
     features = np.array([[1.0, 0], [-1, 0], [0, 1], [0.1, 1], [1, 1], [1, 1.2]])
-    found = cosine.ferm(features, ["lost", "lost", "a", "a", "b", "b"])
+    found = ferm.ferm(features, ["lost", "lost", "a", "a", "b", "b"])
     assert np.isnan(found.values["ferm1"].value)
     assert {INTER_ZERO, NO_DIRECTION} <= set(found.values["ferm1"].flags)
     assert "'lost'" in found.values["ferm1"].notes[0]
@@ -147,10 +147,10 @@ def test_a_class_whose_unit_vectors_cancel_has_no_direction_and_voids_ferm1_by_n
 
 
 def test_a_denominator_of_zero_is_undefined_and_a_tiny_one_is_flagged_with_its_parts():
-    apart = cosine.ferm(np.repeat(np.eye(2), 2, axis=0), [0, 0, 1, 1]).values
+    apart = ferm.ferm(np.repeat(np.eye(2), 2, axis=0), [0, 0, 1, 1]).values
     assert np.isnan(apart["ferm2"].value)
     assert INTER_ZERO in apart["ferm2"].flags
-    nearly = cosine.ferm(np.array([[1, 0.001], [1, 0], [0, 1], [0, 1]]), [0, 0, 1, 1]).values["ferm2"]
+    nearly = ferm.ferm(np.array([[1, 0.001], [1, 0], [0, 1], [0, 1]]), [0, 0, 1, 1]).values["ferm2"]
     assert nearly.value == pytest.approx(nearly.parts["intra"] / nearly.parts["inter"])
     assert 0 < nearly.parts["inter"] < 0.01
     assert UNSTABLE in nearly.flags
@@ -160,7 +160,7 @@ def test_classes_of_one_row_are_left_out_of_the_numerator_or_count_zero_if_asked
     features, labels = clouds(5, rows=40)
     labels[labels == 4] = 3
     labels[7] = 9
-    omitted, zero = cosine.ferm(features, labels), cosine.ferm(features, labels, singletons="zero")
+    omitted, zero = ferm.ferm(features, labels), ferm.ferm(features, labels, singletons="zero")
     assert SINGLETONS in omitted.values["ferm1"].flags
     for found, plain in ((omitted, plain_ferm(features, labels)), (zero, plain_ferm(features, labels, zero=True))):
         assert {name: item.value for name, item in found.values.items()} == pytest.approx(plain)
@@ -176,7 +176,7 @@ def test_only_counting_zeros_dips_where_each_new_class_has_one_row():
         labels = np.concatenate([np.repeat(np.arange(20), 20), 20 + np.repeat(np.arange(10), rows)])
         centres = np.concatenate([source, target])
         features = centres[labels] + 0.1 * np.random.default_rng(1).random((len(labels), 30))
-        return cosine.ferm1(features, labels, singletons=singletons)
+        return ferm.ferm1(features, labels, singletons=singletons)
 
     zero, omit = ([level(rows, kind) for rows in (0, 1, 5, 20)] for kind in ("zero", "omit"))
     assert zero[1] < zero[2]
@@ -184,7 +184,7 @@ def test_only_counting_zeros_dips_where_each_new_class_has_one_row():
 
 
 def test_without_any_pair_inside_a_class_all_is_undefined():
-    found = cosine.ferm(np.eye(3) + 0.1, ["a", "b", "c"]).values
+    found = ferm.ferm(np.eye(3) + 0.1, ["a", "b", "c"]).values
     assert all(np.isnan(found[name].value) for name in FERM)
     assert all("undefined" in found[name].flags for name in FERM)
 
@@ -194,7 +194,7 @@ def test_a_bad_number_is_refused_by_its_row(bad):
     features, labels = clouds(6)
     features[[17, 90], 2] = bad
     with pytest.raises(FeaturesError, match="rows 17, 90"):
-        cosine.ferm(features, labels)
+        ferm.ferm(features, labels)
 
 
 @pytest.mark.parametrize(
@@ -213,13 +213,13 @@ def test_a_bad_number_is_refused_by_its_row(bad):
 )
 def test_what_cannot_be_measured_is_refused_in_words(features, labels, says):
     with pytest.raises(FeaturesError, match=says):
-        cosine.ferm(features, labels)
+        ferm.ferm(features, labels)
 
 
 def test_negative_features_are_warned_of_before_ferm():
     features, labels = clouds(7)
-    assert NEGATIVE_FEATURES not in cosine.ferm(features, labels).values["ferm1"].flags
-    assert NEGATIVE_FEATURES in cosine.ferm(features - 1, labels).values["ferm1"].flags
+    assert NEGATIVE_FEATURES not in ferm.ferm(features, labels).values["ferm1"].flags
+    assert NEGATIVE_FEATURES in ferm.ferm(features - 1, labels).values["ferm1"].flags
 
 
 def test_measures_that_move_with_the_number_of_classes_are_not_compared_without_a_word():
@@ -240,7 +240,7 @@ def test_huge_and_tiny_rows_keep_their_direction():
 def test_every_row_has_its_own_and_best_rival_cosine_and_the_worst_come_first():
     features, labels = clouds(9)
     features[5] = features[labels != labels[5]][0]
-    found = cosine.samples(features, labels)
+    found = ferm.samples(features, labels)
     cos = cosines(features)
     for row, label in enumerate(labels):
         own = np.flatnonzero((labels == label) & (np.arange(len(labels)) != row))

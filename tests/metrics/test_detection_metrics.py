@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.metrics.detections import block, exactly, tables
 
-from basanite.metrics.retrieval.detection import COLUMNS, counts, rates, values
+from basanite.metrics.retrieval.query_value import COLUMNS, counts, rates, values
 
 FORMS = ("aqwv", "aqwv_all", "aqwv_relevant")
 

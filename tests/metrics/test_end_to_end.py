@@ -7,18 +7,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from basanite.metrics.retrieval import detection
-from basanite.metrics.retrieval.detection import COLUMNS, Detections
-from basanite.metrics.retrieval.end_to_end import (
+from basanite.metrics.retrieval import query_value
+from basanite.metrics.retrieval.query_value import (
+    COLUMNS,
     E2E_AQWV,
     E2E_AQWV_ALL,
     E2E_AQWV_RELEVANT,
     E2E_PFA,
     E2E_PMISS,
+    Detections,
     JudgedDetections,
     Returned,
     counts_of_shares,
-    rates,
+    e2e_rates,
     rows_of_shares,
 )
 
@@ -73,7 +74,7 @@ def judged(relevant, returned, shares):
 
 
 def values(block):
-    rows = rates(block)
+    rows = e2e_rates(block)
     return [metric.bind(beta=float(BETA)).of(rows) for metric in METRICS]
 
 
@@ -99,8 +100,8 @@ def test_one_verdict_keeps_a_pair_or_moves_it_to_misses_or_rejected(campaign):
     moved, given = np.array(returned), iter(verdicts)
     for query, document in np.argwhere(returned):
         moved[query, document] = bool(next(given))
-    plain = detection.rates(Detections((), np.array(relevant), moved))
-    assert np.allclose(rates(judged(relevant, returned, verdicts)), plain)
+    plain = query_value.rates(Detections((), np.array(relevant), moved))
+    assert np.allclose(e2e_rates(judged(relevant, returned, verdicts)), plain)
 
 
 def test_pairs_that_were_not_returned_enter_as_they_are():
@@ -114,19 +115,19 @@ def test_pairs_that_were_not_returned_enter_as_they_are():
 def test_queries_weigh_the_same_whatever_their_number_of_documents_found():
     relevant = [[True, False, False, False], [True, True, True, False]]
     block = judged(relevant, [[True, False, False, False], [True, True, True, False]], [0, 1, 1, 1])
-    assert E2E_AQWV.bind(beta=59.9).of(rates(block)) == pytest.approx(0.5)
+    assert E2E_AQWV.bind(beta=59.9).of(e2e_rates(block)) == pytest.approx(0.5)
 
 
 def test_a_returned_pair_without_judgement_has_no_end_to_end_rows():
     with pytest.raises(ValueError, match="M13"):
-        rates(judged([[True]], [[True]], [np.nan]))
+        e2e_rates(judged([[True]], [[True]], [np.nan]))
 
 
 def test_judges_who_confirm_everything_leave_retrieval_as_it_is():
     relevant, returned = [[True, False, True], [False, False, True]], [[True, True, False], [False, True, True]]
     block = judged(relevant, returned, [1] * 4)
     plain = Detections(("a", "b"), np.array(relevant), np.array(returned))
-    assert rates(block).tolist() == detection.rates(plain).tolist()
+    assert e2e_rates(block).tolist() == query_value.rates(plain).tolist()
     assert [metric.columns for metric in METRICS] == [COLUMNS] * 5
     assert E2E_AQWV.name == "e2e_aqwv"
 
@@ -144,9 +145,9 @@ def test_groups_of_documents_and_queries_read_one_by_one_give_the_same(campaign,
         inside = np.broadcast_to(cell == level, returned.shape)[returned]
         assert np.allclose(split[:, level], rows_of_shares(Returned.of(part), share[inside]))
     single = [Detections((unit,), relevant[at : at + 1], returned[at : at + 1]) for at, unit in enumerate(block.units)]
-    joined = Returned.joined([Returned.of(one) for one in single])
+    joined = Returned.join([Returned.of(one) for one in single])
     assert np.array_equal(rows_of_shares(joined, share), rows_of_shares(Returned.of(block), share))
 
 
 def test_nothing_at_all_has_no_rows():
-    assert rows_of_shares(Returned.joined([]), []).shape == (0, 5)
+    assert rows_of_shares(Returned.join([]), []).shape == (0, 5)

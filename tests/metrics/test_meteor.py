@@ -11,9 +11,8 @@ import pytest
 from nltk.stem.snowball import SnowballStemmer
 
 from basanite.metrics.text import captions
-from basanite.metrics.text.alignment import EXACT, STEM, SYNONYM, align
-from basanite.metrics.text.meteor import COLUMNS, meteor_counts, meteor_of
-from basanite.synthetic.captions import described
+from basanite.metrics.text.meteor import COLUMNS, EXACT, STEM, SYNONYM, align, meteor_counts, meteor_of
+from basanite.synthetic.captions import describe_images
 
 PROGRAM = (
     ("a dog runs on the beach", ("a dog is running along the beach", "the dogs run on a sandy beach")),
@@ -138,7 +137,7 @@ def test_what_matches_wholly_in_one_chunk_is_not_fragmented_also_in_a_corpus():
 
 
 def test_the_best_reference_is_found_whatever_the_order_and_nothing_better_is_passed_over():
-    for image in described(40, seed=3, words=30, people=6):
+    for image in describe_images(40, seed=3, words=30, people=6):
         each = [score(image.answer, one) for one in image.references]
         assert score(image.answer, *image.references) == max(each)
         assert score(image.answer, *image.references[::-1]) == max(each)

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from tests.metrics.labelled_features import clouds, distances
 
 from basanite.errors import FeaturesError
-from basanite.metrics.representation.backends import Blas
-from basanite.metrics.representation.classes import Classes
-from basanite.metrics.representation.everything import LINEAR, Options, linear_values, measure
-from basanite.metrics.representation.pairwise import panels
-from basanite.metrics.representation.pairwise.sweep import pairwise_sweep
-from basanite.metrics.representation.passes import LinearPass, linear_pass, radii, total
+from basanite.representation.backends.blas import Blas
+from basanite.representation.measures import pairs
+from basanite.representation.measures.all_measures import LINEAR, Options, linear_values, measure
+from basanite.representation.measures.results import Classes
+from basanite.representation.measures.sums import LinearPass, linear_pass, radii, total
+from basanite.representation.measures.sweep import pairwise_sweep
 
 
 class Counted:
@@ -56,7 +56,7 @@ def agree(found, expected, **tolerance):
 @pytest.mark.parametrize("tile", [7, 16, 512])
 @pytest.mark.parametrize("classes", [2, 5, 40])
 def test_a_sweep_of_any_cut_is_the_whole_matrix(classes, tile, monkeypatch):
-    monkeypatch.setattr(panels, "TILE", tile)
+    monkeypatch.setattr(pairs, "TILE", tile)
     features, labels = clouds(classes, rows=130, classes=classes)
     expected = brute(features, labels)
     agree(pairwise_sweep(features, labels, precision="float64"), expected, rel=1e-9)
@@ -66,9 +66,9 @@ def test_a_sweep_of_any_cut_is_the_whole_matrix(classes, tile, monkeypatch):
 def test_strips_that_do_not_fit_in_memory_give_the_same(monkeypatch):
     features, labels = clouds(1, rows=200, classes=6)
     whole = pairwise_sweep(features, labels, precision="float64")
-    monkeypatch.setattr(panels, "TILE", 16)
+    monkeypatch.setattr(pairs, "TILE", 16)
     for size in (1 << 13, 1 << 10):
-        monkeypatch.setattr(panels, "STRIP_BYTES", size)
+        monkeypatch.setattr(pairs, "STRIP_BYTES", size)
         found = pairwise_sweep(features, labels, precision="float64")
         agree(found, {name: getattr(whole, name) for name in ("own", "rival_mean", "between", "gap")}, rel=1e-12)
         assert found.rival.tolist() == whole.rival.tolist()
@@ -76,7 +76,7 @@ def test_strips_that_do_not_fit_in_memory_give_the_same(monkeypatch):
 
 @pytest.mark.parametrize("pool", [ThreadPoolExecutor, ProcessPoolExecutor], ids=["threads", "processes"])
 def test_workers_of_any_kind_agree_with_one_process(pool, monkeypatch):
-    monkeypatch.setattr(panels, "TILE", 32)
+    monkeypatch.setattr(pairs, "TILE", 32)
     features, labels = clouds(2, rows=300, classes=9)
     alone = measure(features, labels, options=Options(precision="float64")).values
     with pool(2) as executor:
@@ -109,7 +109,7 @@ def test_all_linear_measures_read_each_row_once_and_davies_bouldin_once_more():
     counted = Counted(features)
     linear_pass(counted, labels)
     assert counted.reads.max() == 2  # the pilot mean looks at some rows before
-    assert (counted.reads == 1).sum() >= len(labels) - panels.TILE
+    assert (counted.reads == 1).sum() >= len(labels) - pairs.TILE
     counted.reads[:] = 0
     measure(counted, labels, names=LINEAR)
     assert counted.reads.max() <= 3
@@ -150,8 +150,8 @@ def test_shift_levels_add_rows_to_a_state_without_reading_the_old_ones():
     base, more = np.arange(80), np.arange(80, 120)
     level = linear_pass(features[base], labels[base]) + linear_pass(features[more], labels[more])
     again = linear_pass(features, labels)
-    assert level.unit == pytest.approx(again.placed(level.names).unit)
-    assert level.squares == pytest.approx(again.shifted(level.shift).squares)
+    assert level.unit == pytest.approx(again.in_order(level.names).unit)
+    assert level.squares == pytest.approx(again.about(level.shift).squares)
     assert level.rows == 120
 
 
@@ -187,6 +187,6 @@ def test_memory_of_the_sweep_does_not_grow_with_the_square_of_the_rows():
 
 
 def test_classes_of_some_rows_drop_those_that_are_gone():
-    classes = Classes.of(["a", "b", "c", "b"]).taken(np.array([1, 2, 3]))
+    classes = Classes.of(["a", "b", "c", "b"]).subset(np.array([1, 2, 3]))
     assert classes.names == ("b", "c")
     assert classes.counts.tolist() == [2, 1]

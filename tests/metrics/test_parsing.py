@@ -20,7 +20,7 @@ from basanite.metrics.text.pruning import (
     kept_words,
     lengths,
     misfit,
-    pruned,
+    prune_trees,
 )
 from basanite.synthetic.treebank import Parser, sentences
 
@@ -37,7 +37,7 @@ def found(gold, answers, **more):
 
 
 def rows_of(gold, answers, rules=None, **more):
-    ours, theirs = (pruned(side, rules or Rules()) for side in both(gold, answers))
+    ours, theirs = (prune_trees(side, rules or Rules()) for side in both(gold, answers))
     return statistics(Parses([""] * len(gold), ours, theirs, fitting(ours, theirs), **more))
 
 
@@ -50,7 +50,7 @@ def test_every_sentence_counts_as_brute_force_counts_it(seed):
 
 
 def test_values_are_those_of_pyevalb_where_both_mean_the_same():
-    """No punctuation, traces, function labels or brackets that stand twice: there its sets are bags."""
+    """No punctuation, traces, function labels or brackets that appear twice: there its sets are bags."""
     from PYEVALB import scorer
 
     made = sentences(4, 300, traces=False, parser=BAD)
@@ -96,7 +96,7 @@ def test_brackets_that_stand_twice_are_matched_as_often(answer, precision, recal
 def test_a_deleted_word_goes_with_all_that_holds_nothing_else():
     gold = "(TOP (S (NP-SBJ-1 (PRP it)) (VP (VBD was) (SBAR (-NONE- 0) (S (-NONE- *T*-1)))) (. .)))"
     answer = "(S1 (S (NP (PRP it)) (VP (VBD was))))"
-    ours, theirs = (pruned(side, Rules()) for side in both([gold], [answer]))
+    ours, theirs = (prune_trees(side, Rules()) for side in both([gold], [answer]))
     assert ours.brackets(0) == theirs.brackets(0) == [(0, 2, "S"), (0, 1, "NP"), (1, 2, "VP")]
     assert found([gold], [answer])["labelled_f1"] == 1.0
 
@@ -140,7 +140,7 @@ def test_values_of_nothing_are_undefined():
 
 def test_it_is_said_why_a_tree_does_not_fit():
     ours, theirs = (
-        pruned(side, Rules()) for side in both(["(A a) (B b)"] * 3, ["(A a)", "(A a) (B c)", "(A a) (B b)"])
+        prune_trees(side, Rules()) for side in both(["(A a) (B b)"] * 3, ["(A a)", "(A a) (B c)", "(A a) (B b)"])
     )
     assert fitting(ours, theirs).tolist() == [False, False, True]
     assert misfit(ours, theirs, 0) == "1 words are left after deletion, 2 in the reference"
@@ -151,9 +151,9 @@ def test_it_is_said_why_a_tree_does_not_fit():
 def test_tags_of_the_reference_can_say_which_words_go():
     gold, answers = both(["(S (NP (A a)) (. '))", "(S (A a))"], ["(S (NP (A a)) (POS '))", "(S (A a) (A b))"])
     rules = Rules()
-    assert fitting(pruned(gold, rules), pruned(answers, rules)).tolist() == [False, False]
+    assert fitting(prune_trees(gold, rules), prune_trees(answers, rules)).tolist() == [False, False]
     kept = kept_by_reference(gold, answers, rules)
-    assert fitting(pruned(gold, rules), pruned(answers, rules, kept)).tolist() == [True, False]
+    assert fitting(prune_trees(gold, rules), prune_trees(answers, rules, kept)).tolist() == [True, False]
     assert kept_words(answers, rules).tolist() == [True, True, True, True]
 
 

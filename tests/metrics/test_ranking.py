@@ -7,9 +7,8 @@ import pytrec_eval
 from ir_measures import AP, RR, Bpref, P, infAP, nDCG
 
 from basanite.errors import SettingError
-from basanite.formats.retrieval.trec import ranked
-from basanite.metrics.retrieval.dense_ranking import dense_rows, values
-from basanite.metrics.retrieval.ranking import COLUMNS, METRICS, ranked_queries, rows
+from basanite.formats.retrieval.trec import rank_documents
+from basanite.metrics.retrieval.ranking import COLUMNS, METRICS, dense_rows, ranked_queries, rows, values
 
 PEERS = {"ap": AP, "ndcg": nDCG, "ndcg_10": nDCG @ 10, "p_10": P @ 10, "rr": RR, "bpref": Bpref, "infap": infAP}
 SEEDS = range(6)
@@ -33,7 +32,7 @@ def collection(seed, *, ties=False, negative=False):
 
 
 def ours(qrels, run, **more):
-    block = ranked_queries(qrels, {query: ranked(scores) for query, scores in run.items()}, **more)
+    block = ranked_queries(qrels, {query: rank_documents(scores) for query, scores in run.items()}, **more)
     return block.units, dict(zip(COLUMNS, rows(block).T, strict=True))
 
 
@@ -80,7 +79,7 @@ def test_eleven_points_are_those_of_the_definition(seed):
     units, found = ours(qrels, run)
     has = [any(grade > 0 for grade in qrels[query].values()) for query in units]
     pairs = zip(units, has, strict=True)
-    wanted = [by_hand(ranked(run.get(query, {})), qrels[query]) if ok else 0 for query, ok in pairs]
+    wanted = [by_hand(rank_documents(run.get(query, {})), qrels[query]) if ok else 0 for query, ok in pairs]
     assert found["ap11"] == pytest.approx(np.array(wanted), abs=1e-12)
     assert found["with_relevant"].tolist() == has
 
@@ -107,7 +106,7 @@ def test_a_dense_matrix_gives_what_its_run_file_would(seed, levels, lowest):
     names = [f"n{at:02d}" for at in rng.permutation(80)]
     run = {f"{at:02d}": dict(zip(names, row.tolist(), strict=True)) for at, row in enumerate(scores)}
     qrels = {f"{at:02d}": dict(zip(names, row.tolist(), strict=True)) for at, row in enumerate(grades)}
-    block = ranked_queries(qrels, {query: ranked(row) for query, row in run.items()}, least=2)
+    block = ranked_queries(qrels, {query: rank_documents(row) for query, row in run.items()}, least=2)
     assert dense_rows(scores, grades, documents=names, least=2) == pytest.approx(rows(block), abs=1e-12)
 
 

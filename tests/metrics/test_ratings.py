@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import root_mean_squared_error
 
-from basanite.metrics.ratings import MRMSE, RMSE, Rated, clipped, squared_errors, values
+from basanite.metrics.ratings import MRMSE, RMSE, Rated, clip_to_scale, squared_errors, values
 
 SEEDS = range(5)
 
@@ -44,7 +44,7 @@ def test_a_rating_that_nobody_has_leaves_the_mean_and_nothing_at_all_is_undefine
 
 
 def test_predictions_are_brought_into_the_range_and_counted():
-    brought, outside = clipped([0.0, 1.0, 3.5, 5.0, 9.0], 1, 5)
+    brought, outside = clip_to_scale([0.0, 1.0, 3.5, 5.0, 9.0], 1, 5)
     assert brought.tolist() == [1, 1, 3.5, 5, 5]
     assert outside.tolist() == [True, False, False, False, True]
 

@@ -7,16 +7,12 @@ from tests.metrics.labelled_features import clouds, cosines, distances
 from basanite.analysis.interval_methods import tails_of
 from basanite.analysis.intervals import span
 from basanite.analysis.resampling import weight_blocks, weights
-from basanite.metrics.representation import clustering
-from basanite.metrics.representation import draws as linear
-from basanite.metrics.representation.classes import Classes
-from basanite.metrics.representation.dice import subsamples
-from basanite.metrics.representation.draws import linear_draws, resampling_of
-from basanite.metrics.representation.everything import NAMES, measure
-from basanite.metrics.representation.pairwise.pair_draws import pairwise_draws
-from basanite.metrics.representation.transfer import h_score, leep
-from basanite.metrics.representation.transfer.h_score import h_score_draws
-from basanite.metrics.representation.transfer.leep import leep_draws
+from basanite.representation.measures import cluster_measures as clustering
+from basanite.representation.measures import resamples as linear
+from basanite.representation.measures.all_measures import NAMES, measure
+from basanite.representation.measures.resamples import linear_draws, pairwise_draws, resampling_of, subsamples
+from basanite.representation.measures.results import Classes
+from basanite.representation.measures.transfer import h_score, h_score_draws, leep, leep_draws
 
 ALL = ("ferm1", "ferm2", "ferm3", "ferm4", "gap", "collapse", "calinski_harabasz", "rs", "c_root_k", "davies_bouldin")
 
@@ -70,7 +66,7 @@ def test_draws_of_ferm_leave_out_pairs_of_copies():
 
 
 def test_draws_of_silhouette_and_point_biserial_leave_out_pairs_of_copies(monkeypatch):
-    monkeypatch.setattr("basanite.metrics.representation.pairwise.pair_draws.TILE", 16)
+    monkeypatch.setattr("basanite.representation.measures.resamples.TILE", 16)
     features, labels = clouds(1, rows=60)
     drawn = weights(60, draws=5, seed=2)
     found = pairwise_draws(features, labels, [drawn], precision="float64")
@@ -139,7 +135,7 @@ def test_a_subsampled_interval_of_dunn_holds_its_estimate():
     classes = Classes.of(labels)
     estimate = clustering.dunn(features, classes).value
     parts = subsamples(classes, draws=40, seed=0)
-    found = np.array([clustering.dunn(features[rows], classes.taken(rows)).value for rows in parts])
+    found = np.array([clustering.dunn(features[rows], classes.subset(rows)).value for rows in parts])
     assert found.min() >= estimate * 0.99  # fewer pairs: the gap only grows
     interval = span(estimate, found, tails_of(0.95))
     assert interval.low <= estimate <= interval.high

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 from tests.metrics.detections import block, exactly, tables
 
-from basanite.metrics.retrieval.detection import AQWV, rates
+from basanite.metrics.retrieval.query_value import AQWV, rates
 from basanite.metrics.retrieval.thresholds import (
     AUC,
     AUC_POOLED,

@@ -9,10 +9,9 @@ from sklearn.covariance import ledoit_wolf
 from tests.metrics.labelled_features import clouds
 
 from basanite.errors import FeaturesError
-from basanite.metrics.representation.classes import Classes
-from basanite.metrics.representation.dice import subsamples
-from basanite.metrics.representation.results import FEW_ROWS, SUBSAMPLED
-from basanite.metrics.representation.transfer import h_score, leep, otce
+from basanite.representation.measures.resamples import subsamples
+from basanite.representation.measures.results import FEW_ROWS, SUBSAMPLED, Classes
+from basanite.representation.measures.transfer import Transport, h_score, leep, otce
 
 
 def plain_leep(theta, labels):
@@ -128,18 +127,19 @@ def test_the_entropic_plan_is_that_of_sinkhorn():
     cost = ot.dist(given["source_features"], given["target_features"])
     strength = 0.2 * cost.mean()
     plan = ot.sinkhorn(ot.unif(30), ot.unif(40), cost, strength, method="sinkhorn_log", stopThr=1e-12, numItermax=9999)
-    found = otce(**given, plan="entropic", regularisation=0.2)
+    found = otce(**given, transport=Transport(plan="entropic", regularisation=0.2))
     assert found.wd.value == pytest.approx((plan * cost).sum(), rel=1e-6)
 
 
 def test_otce_draws_rows_by_seed_and_says_so():
     given = transport(3, 400, 500)
-    first, again, other = (otce(**given, rows=60, seed=seed) for seed in (1, 1, 2))
+    first, again, other = (otce(**given, transport=Transport(60, seed)) for seed in (1, 1, 2))
     assert first.wd == again.wd
     assert first.wd.value != other.wd.value
     assert SUBSAMPLED in first.wd.flags
     assert first.wd.parts == {"source_rows": 60, "target_rows": 60}
-    assert otce(**transport(3, 400, 500), rows=10_000).wd.parts["source_rows"] == 400  # unequal and large: cut to equal
+    whole = otce(**given, transport=Transport(rows=10_000))
+    assert whole.wd.parts["source_rows"] == 400  # unequal and large: cut to equal
 
 
 def test_otce_refuses_sides_that_do_not_fit():
@@ -149,7 +149,7 @@ def test_otce_refuses_sides_that_do_not_fit():
     with pytest.raises(FeaturesError, match="9 labels for 10 rows"):
         otce(**{**given, "target_labels": [0] * 9})
     with pytest.raises(FeaturesError, match="At least one row"):
-        otce(**given, rows=0)
+        otce(**given, transport=Transport(rows=0))
 
 
 def test_subsamples_hold_no_row_twice_and_two_rows_of_a_class_at_least():

@@ -88,6 +88,7 @@ def agrees(value, peer):
     return peer in (0.0, 100.0) if math.isnan(value) else value == pytest.approx(peer, abs=1e-9)
 
 
+@pytest.mark.few(20)
 @pytest.mark.parametrize("tokenise", TOKENISERS)
 @pytest.mark.parametrize("seed", range(12))
 def test_bleu_is_sacrebleus_with_every_tokeniser_and_smoothing(seed, tokenise):

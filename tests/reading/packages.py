@@ -8,7 +8,7 @@ import shutil
 from pathlib import Path
 
 from basanite.problems import Findings
-from basanite.reading.ontology import read_ontology
+from basanite.reading.ontology_file import read_ontology
 from basanite.reading.patterns import Prefixes, parse_pattern, parse_statement
 from basanite.reading.provenance import span_at
 

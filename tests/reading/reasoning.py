@@ -9,9 +9,8 @@ from basanite.reading.limits import Limits
 from basanite.reading.patterns import Prefixes
 from basanite.reading.reasoner.inference import Reasoner
 from basanite.reading.rules import check_rules
-from basanite.reading.rules.names import triple
 from basanite.reading.rules.sexpr_rules import graph_statements, parse_rules
-from basanite.reading.rules.tree import NAMESPACE
+from basanite.reading.rules.tree import NAMESPACE, triple
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples" / "reading"

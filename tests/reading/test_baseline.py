@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from basanite.problems import Findings
 from basanite.reading.baseline import read
-from basanite.reading.baseline.teams import TEAMS, aliases, mentions
-from basanite.reading.ontology import check_statements, read_ontology
+from basanite.reading.baseline.report import TEAMS, aliases, mentions
+from basanite.reading.ontology_checks import check_statements
+from basanite.reading.ontology_file import read_ontology
 from basanite.reading.patterns import Prefixes
 from basanite.reading.provenance import span_fault
 from basanite.reading.terms import Iri, Literal

@@ -12,9 +12,8 @@ from basanite.errors import SettingError, UnknownNameError
 from basanite.problems import Findings
 from basanite.reading.limits import Limits
 from basanite.reading.reasoner.answers import answer
+from basanite.reading.reasoner.combinations import Bounds, combinations, read_theory
 from basanite.reading.reasoner.inference import Reasoner
-from basanite.reading.reasoner.worlds.combinations import Bounds, combinations
-from basanite.reading.reasoner.worlds.theory_file import read_theory
 from basanite.reading.rules.sexpr_rules import parse_graph
 
 

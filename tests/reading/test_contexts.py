@@ -5,17 +5,18 @@ from __future__ import annotations
 import random
 from itertools import combinations
 
+import pytest
 from tests.reading.reasoning import EXAMPLES, NAMES, rules, statements
 
 from basanite.problems import Findings
 from basanite.reading.limits import Limits
-from basanite.reading.ontology import read_ontology
+from basanite.reading.ontology_file import read_ontology
 from basanite.reading.patterns import Prefixes
+from basanite.reading.reasoner.contexts import contexts
 from basanite.reading.reasoner.inference import Reasoner
-from basanite.reading.reasoner.worlds.contexts import contexts
 from basanite.reading.rules import read_rules
-from basanite.reading.rules.names import triple
 from basanite.reading.rules.sexpr_rules import graph_statements
+from basanite.reading.rules.tree import triple
 
 PERIODS = """
   (rule five :if (?g overtime true) :if-not (?g periods ?n) :then (?g periods 5) :probability 0.9)
@@ -98,10 +99,14 @@ def test_consistent_input_is_its_own_context():
     assert [(one.size, one.left_out) for one in found.contexts] == [(1, ())]
 
 
-def test_too_many_contexts_are_undecided():
-    pairs = " ".join(f"(g{n} overtime true) (g{n} periods 4)" for n in range(8))
-    found = contexts(Reasoner(rules(PERIODS), None, Limits(contexts=20)), statements(pairs))
-    assert (found.contexts, [one.limit for one in found.undecided]) == ((), ["contexts"])
+@pytest.mark.req("R-35")
+def test_independent_contradictions_add_up_and_never_multiply():
+    pairs = " ".join(f"(g{n} overtime true) (g{n} periods 4)" for n in range(20))
+    found = contexts(Reasoner(rules(PERIODS)), statements(pairs))
+    assert (found.contexts, found.undecided, found.exact) == ((), (), True)
+    assert [len(one.repairs) for one in found.conflicts] == [2] * 20
+    assert [len(one.sets[0]) for one in found.conflicts] == [2] * 20
+    assert (found.best.size, found.best.inference.consistent) == (20, True)
 
 
 def test_the_solver_runs_in_a_child_that_is_held_to_time_and_memory():
@@ -117,6 +122,7 @@ def test_the_solver_runs_in_a_child_that_is_held_to_time_and_memory():
     reasoner = Reasoner(rules(theory), None, Limits(seconds=1))
     found = contexts(reasoner, statements(" ".join(words)), which="largest")
     assert (found.contexts, [one.limit for one in found.undecided]) == ((), ["seconds"])
+    assert (found.best.inference.consistent, found.exact) == (True, False)
     small = contexts(Reasoner(rules(theory), None, Limits(megabytes=1)), statements(words[0]))
     assert small.contexts == ()
     assert [one.limit for one in small.undecided] == ["megabytes"]

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from basanite.problems import Findings
-from basanite.reading.ontology import check_statements, read_ontology
+from basanite.reading.ontology_checks import check_statements
+from basanite.reading.ontology_file import read_ontology
 from basanite.reading.patterns import Prefixes, parse_statement
 from basanite.reading.provenance import Span, span_fault
 from basanite.reading.terms import Node

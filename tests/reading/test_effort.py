@@ -56,8 +56,8 @@ BAD = {
     "minutes as text": ({"minutes": "5"}, "minutes"),
     "a truth value": ({"minutes": True}, "minutes"),
     "half a document": ({"documents": 0.5}, "documents"),
-    "a day that is none": ({"date": "2026-02-30"}, "no date"),
-    "another way to write a day": ({"date": "31.1.2026"}, "no date"),
+    "a day that is none": ({"date": "2026-02-30"}, "not a date"),
+    "another way to write a day": ({"date": "31.1.2026"}, "not a date"),
     "an unknown key": ({"hours": 5}, "hours"),
 }
 

@@ -13,13 +13,13 @@ from basanite.reading.prov_rdf import statement_node
 from basanite.reading.provenance import Span
 from basanite.reading.rdf import parse_rdf, write_rdf
 from basanite.reading.reasoner.answers import answer
-from basanite.reading.reasoner.explaining.page import PageMaker, page
-from basanite.reading.reasoner.explaining.plain import inference_object, tree_lines, tree_object
-from basanite.reading.reasoner.explaining.prov import firings_below, provenance_graph
-from basanite.reading.reasoner.explaining.trees import DEEPEST, Explainer
+from basanite.reading.reasoner.explanation import DEEPEST, Explainer
+from basanite.reading.reasoner.explanation_files import firings_below, provenance_graph
+from basanite.reading.reasoner.explanation_page import PageMaker, page
 from basanite.reading.reasoner.given import Mention
+from basanite.reading.reasoner.plain import inference_object, tree_lines, tree_object
 from basanite.reading.rules.sexpr_rules import parse_graph
-from basanite.reading.vocabulary import PROV, TS
+from basanite.reading.terms import PROV, TS
 
 THEORY = """
   (rule winner "More points win." :if (?g points ?p) (?g against ?q) (?p > ?q) :if-not (?g told ?x) :then (?g won true))

@@ -17,7 +17,7 @@ from basanite.reading.package.ndjson import LineFaults
 from basanite.reading.prov_rdf import assertion_rows
 from basanite.reading.queries import Choice, answers
 from basanite.reading.rdf import write_rdf
-from basanite.reading.vocabulary import TS
+from basanite.reading.terms import TS
 
 TASK = rdflib.Namespace(TS)
 
@@ -128,7 +128,7 @@ def test_the_command_writes_a_task_and_never_over_a_file(root):
     assert (ended.code, ended.data["queries"], ended.data["documents"]) == (0, 2, 2)
     assert ended.data["task"] in (root / "task.ttl").read_text()
     again = here(*words, "--out", "task.ttl", cwd=root)
-    assert (again.code, "exists already" in again.stderr) == (2, True)
+    assert (again.code, "already exists" in again.stderr) == (2, True)
 
 
 @pytest.mark.parametrize(

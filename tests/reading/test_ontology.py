@@ -6,8 +6,8 @@ import pytest
 from tests.reading.packages import NAMESPACE, PREFIXES, nfl_ontology, said
 
 from basanite.problems import Findings
-from basanite.reading.ontology import check_statements, read_ontology
-from basanite.reading.ontology.loading import MOST_ELEMENTS
+from basanite.reading.ontology_checks import check_statements
+from basanite.reading.ontology_file import MOST_ELEMENTS, read_ontology
 from basanite.reading.patterns import Prefixes
 from basanite.reading.terms import XSD, Iri
 
@@ -147,14 +147,17 @@ nfl:A a owl:Class ; ts:mark ts:target .
 FAULTS = {
     "nfl:B a owl:Class .": (5, "does not say once what it is for"),
     "nfl:B a owl:Class ; ts:mark ts:other .": (5, "does not say once"),
-    "\nnfl:B a owl:Class ; ts:mark ts:target ; rdfs:subClassOf nfl:C .": (6, "nfl:C, which is no class"),
+    "\nnfl:B a owl:Class ; ts:mark ts:target ; rdfs:subClassOf nfl:C .": (6, "nfl:C, which is not a class"),
     "nfl:B a owl:Class ; ts:mark ts:target ; rdfs:subClassOf nfl:B .": (5, "below itself"),
-    "nfl:p a owl:ObjectProperty ; ts:mark ts:target ; rdfs:domain nfl:X .": (5, "no class of the ontology"),
-    "nfl:p a owl:ObjectProperty ; ts:mark ts:target ; rdfs:range xsd:dat .": (5, "no class or type"),
+    "nfl:p a owl:ObjectProperty ; ts:mark ts:target ; rdfs:domain nfl:X .": (5, "not a class of the ontology"),
+    "nfl:p a owl:ObjectProperty ; ts:mark ts:target ; rdfs:range xsd:dat .": (5, "not a class or type"),
     "nfl:p a owl:ObjectProperty ; ts:mark ts:target ; rdfs:domain nfl:A , nfl:B .": (5, "more than one"),
-    "nfl:A rdfs:subClassOf [ a owl:Restriction ; owl:onProperty nfl:p ; owl:maxCardinality 1 ] .": (4, "no property"),
+    "nfl:A rdfs:subClassOf [ a owl:Restriction ; owl:onProperty nfl:p ; owl:maxCardinality 1 ] .": (
+        4,
+        "not a property",
+    ),
     "nfl:A rdfs:subClassOf [ a owl:Restriction ; owl:onProperty nfl:p ] .": (4, "not understood"),
-    "nfl:A owl:disjointWith nfl:Z .": (4, "no class of the ontology"),
+    "nfl:A owl:disjointWith nfl:Z .": (4, "not a class of the ontology"),
     "nfl:T a rdfs:Datatype ; owl:onDatatype nfl:A .": (5, "narrows no type"),
     "nfl:T a rdfs:Datatype ; owl:onDatatype xsd:integer ; owl:withRestrictions ( [ xsd:length 5 ] ) .": (
         5,

@@ -15,8 +15,7 @@ from basanite.reading.patterns import (
     parse_statement,
     parse_term,
 )
-from basanite.reading.terms import RDF, XSD, Iri, Literal, Node, integer
-from basanite.reading.vocabulary import TYPE
+from basanite.reading.terms import RDF, TYPE, XSD, Iri, Literal, Node, integer
 
 WRITTEN = {
     "NFLGame": Iri(NAMESPACE + "NFLGame"),
@@ -92,14 +91,14 @@ BAD = {
     "?g name New York": "three terms",
     '?g name "open': "nothing can be read",
     "5 numberOfPeriods ?n": "is a subject",
-    '?g "p" ?n': "no property",
-    "?g _:p ?n": "no property",
+    '?g "p" ?n': "not a property",
+    "?g _:p ?n": "not a property",
     "?g foo:bar 5": "prefix 'foo' is not known",
-    "? p 5": "no variable",
+    "? p 5": "not a variable",
     "?g p 12:30": "prefix '12' is not known",
     '?g p "\\q"': "means nothing",
     '?g p "\\ud800"': "no character",
-    "?g p <no-scheme>": "no full IRI",
+    "?g p <no-scheme>": "not a full IRI",
     "?g p <=": "wrong place",
     "?g p a(b": "nothing can be read",
     "": "three terms",
@@ -128,9 +127,9 @@ def test_a_statement_has_no_variables():
 def test_variables_are_bound_and_an_unbound_one_makes_no_statement():
     pattern = parse_pattern("?g numberOfPeriods ?n", PREFIXES)
     assert str(pattern.statement({"g": Iri("urn:g"), "n": integer(5)})).startswith("<urn:g>")
-    with pytest.raises(PatternError, match="no statement"):
+    with pytest.raises(PatternError, match="not a statement"):
         pattern.statement({"g": Iri("urn:g")})
-    with pytest.raises(PatternError, match="no statement"):
+    with pytest.raises(PatternError, match="not a statement"):
         pattern.statement({"g": integer(5), "n": integer(5)})
 
 

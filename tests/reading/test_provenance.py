@@ -4,7 +4,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from basanite.reading.provenance import Assertion, Span, nearest, scoped, sentences, span_at, span_fault
+from basanite.reading.provenance import Assertion, Span, document_statement, nearest, sentences, span_at, span_fault
 from basanite.reading.terms import Iri, Node, Statement, integer
 
 TEXT = "The Jets – naïve 🏈 fans say – fell. The Jets lost."
@@ -69,7 +69,7 @@ def test_words_that_do_not_occur_have_no_nearest_place():
 
 def test_nameless_things_of_two_documents_are_different():
     statement = Statement(Node("s"), Iri("urn:p"), integer(5))
-    assert scoped(statement, "d1") != scoped(statement, "d2")
+    assert document_statement(statement, "d1") != document_statement(statement, "d2")
 
 
 def test_an_assertion_is_known_by_all_it_says():

@@ -16,8 +16,7 @@ from basanite.problems import Findings
 from basanite.reading.package import read_package
 from basanite.reading.prov_rdf import assertion_rows, assertions_of
 from basanite.reading.rdf import ENDINGS, FORMATS, Graphed, format_of, parse_rdf, read_rdf, write_rdf
-from basanite.reading.terms import RDF, XSD, Iri, Literal, Node, Statement, integer
-from basanite.reading.vocabulary import OA, PROV, TS
+from basanite.reading.terms import OA, PROV, RDF, TS, XSD, Iri, Literal, Node, Statement, integer
 
 PEER = {"turtle": "turtle", "rdfxml": "xml", "jsonld": "json-ld", "nquads": "nquads", "ntriples": "nt", "trig": "trig"}
 TEXT = st.text(st.characters(exclude_categories=["Cs", "Cc"], exclude_characters="￾￿"), max_size=12)
@@ -201,5 +200,5 @@ def test_without_the_extra_the_line_to_type_is_told(tmp_path):
     code = BLOCKED.format(names=("pyoxigraph",), words=["reading", "check", str(root)])
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 2
-    assert "pip install -r requirements/reading.txt" in done.stderr
+    assert 'Fix: pip install "basanite[reading]"' in done.stderr
     assert "Traceback" not in done.stderr

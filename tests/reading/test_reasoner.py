@@ -7,8 +7,8 @@ from tests.reading.reasoning import EXAMPLES, contradicted, derived, inferred, r
 
 from basanite.problems import Findings
 from basanite.reading.limits import Undecided
-from basanite.reading.ontology import read_ontology
-from basanite.reading.reasoner.explaining.trees import Explainer
+from basanite.reading.ontology_file import read_ontology
+from basanite.reading.reasoner.explanation import Explainer
 from basanite.reading.reasoner.inference import Reasoner
 from basanite.reading.rules import read_rules
 from basanite.reading.rules.layers import layers

@@ -1,4 +1,4 @@
-"""Limits: whoever writes rules or statements to exhaust the reasoner gets `undecided`, never a part of an answer."""
+"""Limits: anyone who writes rules or statements to exhaust the reasoner gets `undecided`, never a part of an answer."""
 
 from __future__ import annotations
 

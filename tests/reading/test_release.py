@@ -90,7 +90,7 @@ def test_an_invalid_package_is_not_released(root, tmp_path):
 
 def test_nothing_is_written_over(root, tmp_path):
     (tmp_path / "b.tgz").write_text("mine")
-    with pytest.raises(SettingError, match="exists already"):
+    with pytest.raises(SettingError, match="already exists"):
         release(root, tmp_path / "b.tgz")
     assert (tmp_path / "b.tgz").read_text() == "mine"
 

@@ -13,9 +13,8 @@ from basanite.problems import Findings
 from basanite.reading.limits import Limits
 from basanite.reading.patterns import Pattern, Prefixes, Variable
 from basanite.reading.rules import check_rules, read_rules
-from basanite.reading.rules.files import read_all_rules
+from basanite.reading.rules.files import parse_yaml_rules, read_all_rules
 from basanite.reading.rules.sexpr_rules import graph_statements, parse_graph, parse_rules
-from basanite.reading.rules.yaml_rules import parse_yaml_rules
 from basanite.reading.terms import XSD, Iri
 
 OVERTIME = """(rule overtime-default "If overtime is mentioned but no period count, assume 5."
@@ -65,14 +64,14 @@ def test_the_rules_that_ship_mean_the_same_in_both_files():
     [
         ("(rule r :if (?x p)\n :then (?x q 1))", 1, "rule r: a triple has three terms"),
         ("(rule r :if (?x p ?y)\n :then\n (?x q bad:name))", 3, "rule r: the prefix 'bad' is not known"),
-        ("(rule r :if (?x p ?y)\n :unless (?x q 1)\n :then (?x r 1))", 2, "rule r: :unless is no part of a rule"),
-        ("(rule r :if (?x p ?y))", 1, "rule r: nothing stands after :then"),
+        ("(rule r :if (?x p ?y)\n :unless (?x q 1)\n :then (?x r 1))", 2, "rule r: :unless is not part of a rule"),
+        ("(rule r :if (?x p ?y))", 1, "rule r: there is nothing after :then"),
         ("(rule r :if (?x p ?y) :then (?x q 1) :probability 1.5)", 1, "rule r: the probability '1.5'"),
         ("(rule r :if ((?x p ?y)) :then (?x q 1))", 1, "rule r: :if holds something that is no triple"),
         ("\n(rule :if (?x p ?y) :then (?x q 1))", 2, "a rule has no name"),
         ("\n\n(rul r :if (?x p ?y) :then (?x q 1))", 3, "'rul' begins no form"),
         ("(rule r :if (?x p ?y) :then (?x q 1)", 1, "a bracket is never closed"),
-        ("\n)", 2, "')' stands outside of brackets"),
+        ("\n)", 2, "')' is outside of brackets"),
         ('(rule r "open :if (?x p ?y))', 1, "nothing can be read at"),
         ("(format basanite-rules/2)", 1, "the format 'basanite-rules/2' is not known"),
         ("(namespace x)", 1, "a declaration has no full IRI"),
@@ -91,8 +90,8 @@ def test_faults_of_s_expressions_name_file_line_and_rule(text, line, says):
     [
         ("- rule: r\n  if: [?g p true]\n  then: ['?g q 1']", 2, "rule r: `if` holds something that is no quoted text"),
         ("- rule: r\n  if: ['?g p']\n  then: ['?g q 1']", 2, "rule r: a triple has three terms"),
-        ("- rule: r\n  if: ['?g p 1']\n  than: ['?g q 1']", 3, "rule r: `than` is no part of a rule"),
-        ("- rule: r\n  if: ['?g p 1']", 1, "rule r: nothing stands under `then`"),
+        ("- rule: r\n  if: ['?g p 1']\n  than: ['?g q 1']", 3, "rule r: `than` is not part of a rule"),
+        ("- rule: r\n  if: ['?g p 1']", 1, "rule r: there is nothing under `then`"),
         ("- rule: r\n  if: &a ['?g p 1']\n  then: *a", 2, "anchor"),
         ("- rule: r\n  rule: s\n", 2, "twice"),
         ("- !!python/object:os.system x", 1, "tag"),
@@ -167,7 +166,7 @@ def test_graphs_are_read_as_the_paper_writes_them():
     assert with_brackets == parse_graph("(?G type NFLGame) (?G numberOfPeriods ?N)", "q", Findings(), names)
     findings = Findings()
     assert graph_statements("((?G type NFLGame))", "s", findings, names) == []
-    assert faults(findings) == [("s", 1, "a variable or a comparison is no statement")]
+    assert faults(findings) == [("s", 1, "a variable or a comparison is not a statement")]
 
 
 def test_a_rule_has_one_version_in_both_ways_of_writing_and_another_when_it_says_something_else():

@@ -6,7 +6,7 @@ import pytest
 from tests.reading.reasoning import EXAMPLES
 
 from basanite.problems import Findings
-from basanite.reading.ontology import read_ontology
+from basanite.reading.ontology_file import read_ontology
 from basanite.reading.patterns import Prefixes
 from basanite.reading.rules import check_rules
 from basanite.reading.rules.sexpr_rules import parse_rules
@@ -34,11 +34,11 @@ GENERAL = [
     ("(rule r :if (?x p ?y)\n (?s mrq:plus 1 ?s) :then (?x q 1))", 2, "mrq:plus needs ?s"),
     ("(rule r :if (?x p ?y) :if-not\n (?w < 4) :then (?x q 1))", 2, "mrq:lessThan needs ?w"),
     ("(rule r :if (?x p ?y) :if-not\n (?y mrq:plus 1 ?z) :then (?x q 1))", 2, "mrq:plus calculates after if-not"),
-    ("(rule r :if (?x p ?y) :then\n (?x < 4))", 2, "a built-in stands after then"),
+    ("(rule r :if (?x p ?y) :then\n (?x < 4))", 2, "there is a built-in after then"),
     ("(rule r :if (?x p ?y)\n (?y mrq:lesThan 4) :then (?x q 1))", 2, "there is no built-in mrq:lesThan"),
     ("(rule r :if (?x p ?y)\n (?y mrq:plus 4) :then (?x q 1))", 2, "mrq:plus has 2 terms"),
-    ("(rule r :if (?x p ?y) :then (?x q 1))\n(rule r :if (?x p ?y) :then (?x s 1))", 2, "the name stands already"),
-    ("(rule r :if (?x p ?y) :then (?x q 1) (?i contradicts T))", 1, "a contradiction stands beside"),
+    ("(rule r :if (?x p ?y) :then (?x q 1))\n(rule r :if (?x p ?y) :then (?x s 1))", 2, "the name is already used"),
+    ("(rule r :if (?x p ?y) :then (?x q 1) (?i contradicts T))", 1, "there is a contradiction beside"),
     ("(rule r :if (?x p ?y) :then (?i contradicts T) :probability 0.5)", 1, "a contradiction has a probability"),
     ("(rule r :if (?x p ?y) :if-not (?x p ?y) :then (?x q 1))", 1, "it can never fire"),
     ("(rule r :if (?x p 5) :if-not (?x p ?any) :then (?x q 1))", 1, "it can never fire"),
@@ -52,13 +52,13 @@ AGAINST = [
     (
         "(rule r :if (?g type NFLGam)\n :then (?g hasOvertimePlay true))",
         1,
-        "NFLGam is no class",
+        "NFLGam is not a class",
         "Did you mean 'NFLGame'",
     ),
     (
         "(rule r :if (?g type NFLGame)\n :then (?g numberOfPeriod 5))",
         2,
-        "is no property",
+        "is not a property",
         "Did you mean 'numberOfPeriods'",
     ),
     ("(rule r :if (?g type NFLGame)\n :then (?g numberOfPeriods true))", 2, "the value is no", "Count"),

@@ -122,8 +122,8 @@ def test_every_run_is_scored_on_every_version_of_the_gold(root, tmp_path):
     by_version = {row[0]: dict(zip(found.columns, row, strict=True)) for row in found.rows}
     assert list(by_version) == ["v1", "v2"]
     assert (by_version["v1"]["Size"], by_version["v2"]["Size"]) == (5, 6)
-    assert by_version["v2"]["recall"] < by_version["v1"]["recall"]
-    assert by_version["v2"]["f"] == values(scored(root, tmp_path))["f"]  # the newest is the default
+    assert by_version["v2"]["Recall"] < by_version["v1"]["Recall"]
+    assert by_version["v2"]["F"] == values(scored(root, tmp_path))["f"]  # the newest is the default
 
 
 @pytest.mark.req("S-21")
@@ -187,8 +187,8 @@ def test_values_are_given_for_every_document(root, tmp_path):
     found = table(scored(root, tmp_path, gold="v1"), "Every document")
     by_document = {row[0]: dict(zip(found.columns, row, strict=True)) for row in found.rows}
     assert list(by_document) == ["a", "b", "c"]
-    assert by_document["b"]["f"] == pytest.approx(2 * 1.5 / (2 + 2))
-    assert by_document["b"]["pr"] == pytest.approx((2 * 1.5 / 4) / (2 * 1 / 3))
+    assert by_document["b"]["F"] == pytest.approx(2 * 1.5 / (2 + 2))
+    assert by_document["b"]["PR"] == pytest.approx((2 * 1.5 / 4) / (2 * 1 / 3))
 
 
 BAD = {
@@ -198,7 +198,7 @@ BAD = {
     "other variables": ({**GOLD[0], "answer": {"?X": ["Jets"]}}, "other variables than the query"),
     "no names": ({**GOLD[0], "answer": {"?T": []}}, "no names for an entity"),
     "an object for a literal": ({**GOLD[2], "answer": {"?N": {"a": 1}}}, "neither names nor a literal"),
-    "no list of provenance": ({**GOLD[0], "provenance": "line 3"}, "provenance is no list"),
+    "no list of provenance": ({**GOLD[0], "provenance": "line 3"}, "provenance is not a list"),
     "no answer": ({"query": "winners", "document": "a"}, "other variables than the query"),
 }
 

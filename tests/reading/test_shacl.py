@@ -6,9 +6,9 @@ import pytest
 import rdflib
 from tests.reading.packages import NAMESPACE, nfl_ontology
 
-from basanite.reading.ontology.shacl import shapes
+from basanite.reading.export import shapes
 from basanite.reading.rdf import write_rdf
-from basanite.reading.vocabulary import SH
+from basanite.reading.terms import SH
 
 ONTOLOGY = nfl_ontology()
 ASKED = f"""PREFIX sh: <{SH}>

@@ -28,7 +28,7 @@ REFUSED = {
     "a: [1]\nb: *a\n": ("X-8", 2, "alias"),
     "a: 1\n\nb: !!python/object:os.system x\n": ("X-8", 3, "tag"),
     "a: !mine x\n": ("X-8", 1, "tag"),
-    "a: 1\nb: 2\na: 3\n": ("X-8", 3, "stands twice"),
+    "a: 1\nb: 2\na: 3\n": ("X-8", 3, "appears twice"),
     "a: 1\n---\nb: 2\n": ("X-8", 3, "second document"),
     "[" * 100 + "]" * 100: ("X-8", 1, "deep"),
     "[?g, p, true]: x\n": ("R-12", 1, "a key is"),

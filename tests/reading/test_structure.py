@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from basanite.metrics.answers import dice, share
 from basanite.reading.gold.answers import Answer, GoldAnswer
-from basanite.reading.gold.assignment import MOST_LINKED, Link, best_assignment
-from basanite.reading.gold.counting import gold_for, settled_cells
+from basanite.reading.gold.counts import gold_for, settled_cells
+from basanite.reading.gold.structure import MOST_LINKED, Link, best_assignment
 
 TEAMS = ("bears", "jets", "colts")
 GAMES, EVENTS = ("g1", "g2", "g3"), ("e1", "e2", "e3")

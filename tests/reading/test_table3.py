@@ -7,15 +7,15 @@ from tests.reading.reasoning import EXAMPLES, NAMES, contradicted, derived
 
 from basanite.problems import Findings
 from basanite.reading.limits import Limits
-from basanite.reading.ontology import read_ontology
+from basanite.reading.ontology_file import read_ontology
 from basanite.reading.patterns import Prefixes
 from basanite.reading.reasoner.answers import answer
-from basanite.reading.reasoner.explaining.trees import Explainer
+from basanite.reading.reasoner.explanation import Explainer
 from basanite.reading.reasoner.given import read_statements
 from basanite.reading.reasoner.inference import Reasoner
 from basanite.reading.rules import check_rules, read_rules
-from basanite.reading.rules.names import named_bindings, short
 from basanite.reading.rules.sexpr_rules import parse_graph
+from basanite.reading.rules.tree import named_bindings, short
 
 FOLDER = EXAMPLES / "table3"
 

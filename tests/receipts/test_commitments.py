@@ -5,7 +5,7 @@ from itertools import product
 
 import pytest
 
-from basanite.receipts.commitments import commit, opens, reference_content
+from basanite.receipts.reproduction import commit, opens, reference_content
 
 DOCUMENTS = tuple(f"D{number}" for number in range(10))
 TRUTH = "YNNYNNNNYN"

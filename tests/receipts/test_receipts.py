@@ -4,9 +4,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from basanite.canonical import canonical_line, parse_canonical
 from basanite.receipts import Keyring, SigningKey, Trust, make, verify
-from basanite.receipts.canonical import canonical, parsed
-from basanite.receipts.keys import KeysError, PublicKey, hand_over, moment, revoke
+from basanite.receipts.signatures import KeysError, PublicKey, hand_over, moment, revoke
 
 START = datetime(2018, 5, 14, 12, tzinfo=UTC)
 KEY = SigningKey(bytes(range(32)))
@@ -58,10 +58,10 @@ def test_every_byte_put_in_or_left_out_is_found():
 
 def test_a_key_that_the_receipt_brings_along_is_not_believed():
     forged = make("intake", CONTENT | {"public": STRANGER.public.public}, STRANGER)
-    assert "none of the keys" in wrongs(forged, trust(KEY))
-    assert "none of the keys" in wrongs(forged, Trust())
-    borrowed = parsed(forged) | {"key": KEY.id}
-    assert "signature is wrong" in wrongs(canonical(borrowed), trust(KEY))
+    assert "not one of the keys" in wrongs(forged, trust(KEY))
+    assert "not one of the keys" in wrongs(forged, Trust())
+    borrowed = parse_canonical(forged) | {"key": KEY.id}
+    assert "signature is wrong" in wrongs(canonical_line(borrowed), trust(KEY))
 
 
 def test_an_expired_and_a_revoked_key_are_not_believed():
@@ -143,7 +143,7 @@ def test_a_trusted_key_cannot_revoke_one_that_it_has_nothing_to_do_with():
 def test_a_rotation_or_revocation_cannot_be_taken_for_a_receipt():
     rotation = hand_over(KEY, NEXT, START)
     body = {"content": CONTENT, "format": "basanite-receipt/1", "key": KEY.id, "type": "intake"}
-    assert "signature is wrong" in wrongs(canonical(body | {"signature": rotation.signature}), trust(KEY))
+    assert "signature is wrong" in wrongs(canonical_line(body | {"signature": rotation.signature}), trust(KEY))
 
 
 def test_what_a_foreign_key_signed_verifies_and_is_marked_foreign():
@@ -161,8 +161,8 @@ def test_what_a_foreign_key_signed_verifies_and_is_marked_foreign():
         pytest.param(b"[" * 100_000, id="deep"),
         pytest.param(b'{"a":' * 5000 + b"1" + b"}" * 5000, id="deep-objects"),
         pytest.param(b" " * (2**20 + 1), id="huge"),
-        pytest.param(canonical(ODD | {"content": []}), id="list"),
-        pytest.param(canonical(ODD | {"key": 3, "signature": None}), id="odd-types"),
+        pytest.param(canonical_line(ODD | {"content": []}), id="list"),
+        pytest.param(canonical_line(ODD | {"key": 3, "signature": None}), id="odd-types"),
         pytest.param(b'{"a":1e999}\n', id="infinite"),
         pytest.param("\ud800".encode("utf-8", "surrogatepass"), id="surrogate"),
     ],
@@ -172,7 +172,7 @@ def test_what_is_no_receipt_is_refused_in_words(data):
 
 
 def test_a_newer_format_is_named():
-    newer = canonical({"format": "basanite-receipt/2"})
+    newer = canonical_line({"format": "basanite-receipt/2"})
     assert "basanite-receipt/2" in wrongs(newer, trust(KEY))
 
 
@@ -198,7 +198,7 @@ def test_a_ring_survives_its_file_and_a_pem_key_is_read():
     ],
 )
 def test_what_is_no_ring_is_refused_in_words(data):
-    with pytest.raises(KeysError, match="no file of keys"):
+    with pytest.raises(KeysError, match="not a file of keys"):
         Keyring.of(data)
 
 

@@ -7,7 +7,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import examples
 
-from basanite.reports import Report, analysis_report, comparison_report, validation_report
+from basanite.reports import Report, analysis_report, validation_report
+from basanite.reports.comparison import comparison_report
 
 
 @pytest.fixture(scope="session")

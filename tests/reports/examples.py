@@ -88,7 +88,7 @@ def analysis(system: str = "Team Ochre 2", shift: float = 0.0) -> Analysis:
     )
     design = Design()
     notes = (
-        "No cluster column: units taken as independent.",
+        "No cluster column: units treated as independent.",
         "2 queries have no relevant document and count in pfa only.",
     )
     return Analysis(scores, values(shift), breakdowns(shift), design, "clir|beta:40|v:0.1.0|seed:0", notes)
@@ -253,3 +253,42 @@ def many_systems(count: int) -> Comparison:
         family_size=len(pairs),
         draws=10_000,
     )
+
+
+def crowded_chart() -> Chart:
+    """Everything that could collide: marks beside each other, one off the scale, guides at nearly one height."""
+    rows = [
+        (name, t / 50, top - 2.4 * (t / 50 - 0.5) ** 2)
+        for name, top in (("first", 0.8), ("second", -0.7))
+        for t in range(51)
+    ]
+    near = (("oracle 0.853 (optimistic)", 0.853), ("cross-fitted 0.840", 0.84), ("random", 0.02))
+    marks = (
+        Mark("submitted decisions", 0.52, 0.79),
+        Mark("best threshold 0.800", 0.5, 0.8),
+        Mark("far away", 3.0, 0.4),
+        Mark("far below", 0.9, -7.0),
+    )
+    return Chart(
+        title="A crowded chart",
+        summary="Two curves, of which one leaves the plot.",
+        kind="line",
+        data=Table("Crowded", ("System", "Threshold", "Value"), rows),
+        x=Axis("Threshold", "threshold", low=0.0, high=1.0),
+        y=Axis("Value", "value", low=-1.0, high=1.0),
+        series="System",
+        marks=marks,
+        guides=tuple((label, ((0.0, level), (1.0, level))) for label, level in near),
+    )
+
+
+def full_bars() -> Chart:
+    """Bars up to the end of their axis, long names, an interval below zero, and a level with few units."""
+    rows = (
+        ("extended morphological", 1.0, 1.0, 1.0),
+        ("speech", 0.26, -0.13, 0.63),
+        ("few", 0.5, None, None),
+    )
+    data = Table("Bars", ("Level", "Value", "Low", "High"), rows, muted=frozenset({2}))
+    axes = Axis("Value", "value"), Axis("Level", "level", "category")
+    return Chart("Value by level", "Three levels.", "bars", data, *axes, low="Low", high="High")

@@ -23,6 +23,7 @@ def files(score, compare, hostile, tmp_path_factory):
     return folder
 
 
+@pytest.mark.few(1)
 @pytest.mark.req("P-17", "P-33")
 @pytest.mark.parametrize("kind", KINDS)
 def test_nobody_is_kept_out_of_a_report(chrome, files, kind):

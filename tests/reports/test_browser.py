@@ -5,6 +5,7 @@ from pathlib import Path
 
 import examples
 import pytest
+from tests.browser import chart_faults
 
 from basanite.reports import analysis_report, theme, write
 
@@ -20,7 +21,9 @@ def rgb(colour: str) -> str:
 @pytest.fixture(scope="module")
 def files(score, compare, hostile, tmp_path_factory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("pages")
+    every = (*examples.figures(), examples.points_chart(), examples.crowded_chart(), examples.full_bars())
     reports = {"score": score, "compare": compare, "hostile": hostile["score"]}
+    reports["charts"] = analysis_report(examples.analysis(), every)
     for name, report in reports.items():
         write(report, folder / f"{name}.html")
     return {name: folder / f"{name}.html" for name in reports}
@@ -49,6 +52,7 @@ def visit(chrome, files):
         context.close()
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("name", "scheme"), [("score", "light"), ("compare", "dark"), ("hostile", "light")])
 def test_the_page_draws_every_chart_and_asks_for_nothing(visit, name, scheme):
     page = visit(name, color_scheme=scheme)
@@ -82,6 +86,7 @@ def test_a_touched_point_tells_its_values(visit):
     assert "Threshold: " in page.inner_text("#tip")
 
 
+@pytest.mark.slow
 def test_a_name_in_the_legend_singles_out_its_line(visit):
     page = visit("score")
     faint = "document.querySelectorAll('[data-chart=f2-1] .mark-line path[opacity=\"0.12\"]').length"
@@ -90,6 +95,7 @@ def test_a_name_in_the_legend_singles_out_its_line(visit):
     page.wait_for_function(f"() => {faint} === 2")
 
 
+@pytest.mark.slow
 def test_the_wheel_scrolls_the_page_unless_a_key_asks_to_zoom(visit):
     page = visit("score")
     page.locator("[data-chart=f2-1]").scroll_into_view_if_needed()
@@ -111,9 +117,9 @@ def test_tables_sort_by_their_headers_and_undefined_goes_last(visit):
     button = page.locator("#f1-1-table thead button").nth(1)
     names = "[...document.querySelectorAll('#f1-1-table tbody th')].map(cell => cell.textContent)"
     button.click()
-    assert page.evaluate(names) == ["pfa", "aqwv", "mqwv", "pmiss", "auc"]
+    assert page.evaluate(names) == ["Pfa", "AQWV", "MQWV", "Pmiss", "AUC"]
     button.press("Enter")
-    assert page.evaluate(names) == ["pmiss", "mqwv", "aqwv", "pfa", "auc"]
+    assert page.evaluate(names) == ["Pmiss", "MQWV", "AQWV", "Pfa", "AUC"]
     assert page.get_attribute("#f1-1-table thead th:nth-child(2)", "aria-sort") == "descending"
 
 
@@ -144,6 +150,7 @@ def test_without_scripts_the_still_pictures_stay(visit):
     assert page.locator("#theme").is_hidden()
 
 
+@pytest.mark.slow
 def test_paper_is_light_and_without_controls(visit):
     page = visit("score", color_scheme="dark")
     page.emulate_media(media="print")
@@ -162,4 +169,20 @@ def test_the_data_can_be_saved(visit, score):
 def test_a_report_without_charts_carries_no_chart_script(tmp_path):
     bare = examples.analysis()
     write(analysis_report(type(bare)(bare.scores, bare.values, {}, bare.design, "s")), tmp_path / "small.html")
-    assert (tmp_path / "small.html").stat().st_size < 60_000
+    assert (tmp_path / "small.html").stat().st_size < 60_000 + len(theme.embedded_typeface())
+
+
+@pytest.mark.few(1)
+@pytest.mark.parametrize("width", [390, 768, 1440])
+def test_no_text_of_a_chart_is_cut_or_lies_on_another(visit, width):
+    assert chart_faults(visit("charts", viewport={"width": width, "height": 900})) == []
+
+
+def test_what_lies_off_the_axes_is_marked_at_their_edge(visit):
+    page = visit("charts")
+    words = page.locator("figure", has_text="A crowded chart").locator(".live").first.inner_text()
+    assert "far away (off scale)" in words
+    assert "far below (off scale)" in words
+    assert (
+        "few units, or no interval" in page.locator("figure", has_text="Value by level").locator(".live").inner_text()
+    )

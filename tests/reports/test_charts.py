@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 
 from basanite.figures import Axis, Chart, Table
-from basanite.reports import theme
-from basanite.reports.drawing import charts, scales
-from basanite.reports.drawing.points import POINTS_PER_LINE
+from basanite.reports import chart_parts, charts, theme
+from basanite.reports.chart_parts import POINTS_PER_LINE
 
 TEXT = ("ink", "muted", "accent", "good", "bad")
 VISION = {
@@ -74,21 +73,23 @@ def test_every_colour_is_a_variable_with_a_literal_behind():
 
 
 def test_normal_deviates_have_ticks_in_percent():
-    channel = scales.quantitative(Axis("p", "p", "deviate"), (scales.deviate(0.001), scales.deviate(0.5)))
+    channel = chart_parts.quantitative(
+        Axis("p", "p", "deviate"), (chart_parts.deviate(0.001), chart_parts.deviate(0.5))
+    )
     assert channel["axis"]["values"][0] == pytest.approx(-3.090232)
-    assert "'0.1 %'" in channel["axis"]["labelExpr"]
+    assert "'0.1%'" in channel["axis"]["labelExpr"]
 
 
 @pytest.mark.parametrize("share", [0.0, 1.0])
 def test_impossible_error_rates_stay_on_the_axis(share):
-    assert math.isfinite(scales.deviate(share))
+    assert math.isfinite(chart_parts.deviate(share))
 
 
 @pytest.mark.parametrize(
     ("value", "scale"), [(math.nan, "linear"), (math.inf, "linear"), (0.0, "log"), (None, "linear")]
 )
 def test_what_has_no_place_on_an_axis_is_not_drawn(value, scale):
-    assert scales.placed(value, Axis("x", "x", scale)) is None
+    assert chart_parts.place_on_axis(value, Axis("x", "x", scale)) is None
 
 
 def test_a_long_curve_is_thinned_but_keeps_its_peak():

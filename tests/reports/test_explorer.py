@@ -14,8 +14,8 @@ from tests.tasks.test_outcomes import png
 from basanite.analysis.mistakes import Mistakes, NonTargets
 from basanite.figures import Image
 from basanite.reports import theme
-from basanite.reports.kinds.explorer import page_data, render
-from basanite.reports.kinds.exploring import errors_object, errors_report, sentences
+from basanite.reports.explorer import errors_object, errors_report, sentences
+from basanite.reports.outputs.explorer_page import page_data, render
 
 QUERIES, DOCUMENTS = ("query00001", "query00002", "query00003"), tuple(f"DOC_{at:03}" for at in range(60))
 KINDS = ("right string, wrong domain", "right domain, wrong string", "neither")
@@ -203,6 +203,7 @@ def test_filters_narrow_the_list_and_counts_follow(visit):
     assert opened.inner_text("#said").startswith("All 240 listed.")
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_search_looks_at_queries_strings_documents_and_levels(visit):
     opened = visit(mistakes())
@@ -212,6 +213,7 @@ def test_search_looks_at_queries_strings_documents_and_levels(visit):
     assert opened.locator("#none").is_visible()
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_the_list_sorts_by_its_headers_with_the_keyboard(visit):
     opened = visit(mistakes())
@@ -236,6 +238,7 @@ def test_the_keyboard_reaches_filters_and_list_in_reading_order(visit):
     assert opened.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_colours_follow_the_reader_and_the_button(visit):
     opened = visit(mistakes(), color_scheme="dark")
@@ -264,6 +267,7 @@ def test_without_scripts_the_worst_rows_are_there_to_read(visit):
     assert opened.locator("noscript p").is_visible()
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_a_summary_image_opens_larger_and_closes_again(visit):
     opened = visit(pictured())

@@ -7,9 +7,18 @@ from dataclasses import replace
 import examples
 import pytest
 
-from basanite.analysis.results import Analysis, Comparison, Design, Difference, Ranking, Value
+from basanite.analysis.results import (
+    Analysis,
+    Comparison,
+    Design,
+    Difference,
+    Ranking,
+    Value,
+    compare_object,
+    score_object,
+)
+from basanite.canonical import dumps, ten_digits
 from basanite.kernel import Scores
-from basanite.reports.formats.json_output import compare_object, dumps, rounded, score_object
 
 GOLDEN = """\
 {
@@ -78,9 +87,9 @@ def test_score_writes_exactly_these_bytes():
 
 
 def test_numbers_have_ten_significant_digits():
-    assert rounded(2 / 3) == 0.6666666667
-    assert rounded(123456789012.0) == 123456789000.0
-    assert math.copysign(1, rounded(-0.0) or 0.0) == 1
+    assert ten_digits(2 / 3) == 0.6666666667
+    assert ten_digits(123456789012.0) == 123456789000.0
+    assert math.copysign(1, ten_digits(-0.0) or 0.0) == 1
 
 
 def test_an_undefined_value_is_null_with_a_note_and_never_zero():

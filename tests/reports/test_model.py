@@ -5,8 +5,9 @@ import math
 import examples
 
 from basanite.figures import Chart, Table
-from basanite.reports import Headline, analysis_report, comparison_report, validation_report
-from basanite.reports.drawing.strip import strip
+from basanite.reports import Headline, analysis_report, validation_report
+from basanite.reports.comparison import comparison_report
+from basanite.reports.outputs.html import strip
 
 
 def tables(report):
@@ -26,25 +27,25 @@ def headline(value, low, high):
 
 
 def test_the_primary_value_comes_first_with_its_interval(score):
-    assert score.sentences[0] == "aqwv is 0.3127 (95 % interval 0.2827 to 0.3427), over 300 queries."
-    assert tables(score)["All values"].rows[0][0] == "aqwv"
+    assert score.sentences[0] == "AQWV is 0.3127 (95% CI 0.2827 to 0.3427), over 300 queries."
+    assert tables(score)["All values"].rows[0][0] == "AQWV"
     assert tables(score)["All values"].emphasis == {0}
 
 
 def test_an_undefined_value_is_no_number_and_says_why(score):
-    row = next(row for row in tables(score)["All values"].rows if row[0] == "auc")
+    row = next(row for row in tables(score)["All values"].rows if row[0] == "AUC")
     assert row[1:4] == (None, None, None)
     assert row[-1] == "no query has scores"
 
 
 def test_parts_with_few_units_are_greyed_and_not_named_in_sentences(score):
-    chart = charts(score)["aqwv by genre"]
+    chart = charts(score)["AQWV by genre"]
     assert chart.data.muted == {5}
     assert not any("topical broadcast" in sentence for sentence in score.sentences)
 
 
 def test_groups_are_never_called_equal(compare):
-    table = tables(compare)["Ranking on aqwv"]
+    table = tables(compare)["Ranking on AQWV"]
     assert "no clean cut inside" in table.note
     words = " ".join((*compare.sentences, *(table.note for table in tables(compare).values())))
     assert "equal" not in words.lower()
@@ -52,7 +53,7 @@ def test_groups_are_never_called_equal(compare):
 
 
 def test_the_matrix_of_pairs_shows_who_is_better_in_both_directions_and_each_difference_once(compare):
-    rows = tables(compare)["Matrix of pairs on aqwv"].rows
+    rows = tables(compare)["Matrix of pairs on AQWV"].rows
     assert rows[0] == ("Ochre", "", "▲ +0.0800", "▲ +0.1000")
     assert rows[1] == ("Umber", "▼", "", "? +0.0200")
 

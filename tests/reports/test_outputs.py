@@ -17,8 +17,8 @@ from basanite.errors import UnknownNameError
 from basanite.figures import Table
 from basanite.problems import Findings
 from basanite.reports import Report, Section, output_for, validation_report, write
-from basanite.reports.formats.csv_output import cell
-from basanite.reports.model import LONG_COLUMNS
+from basanite.reports.outputs.data_files import csv_cell
+from basanite.reports.report import LONG_COLUMNS
 
 OUTPUTS = registry.names("outputs")
 REPORTS = ("score", "compare", "validate")
@@ -140,11 +140,11 @@ def test_an_unknown_suffix_is_answered_with_the_known_ones(score, tmp_path):
 
 @pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r"])
 def test_a_cell_that_a_spreadsheet_would_run_gets_a_quote(start):
-    assert cell(f"{start}1+1").startswith("'")
+    assert csv_cell(f"{start}1+1").startswith("'")
 
 
 def test_real_numbers_stay_numbers_in_csv():
-    assert [cell(number) for number in (-0.25, 3, 1 / 3, math.nan, None, -math.inf)] == [
+    assert [csv_cell(number) for number in (-0.25, 3, 1 / 3, math.nan, None, -math.inf)] == [
         "-0.25",
         "3",
         "0.3333333333",
@@ -180,7 +180,7 @@ def test_a_comparison_adds_its_differences_to_the_long_table(compare):
 def test_the_terminal_says_the_result_first(score):
     lines = rendered(score, "txt").decode().splitlines()
     assert lines[0] == "Team Ochre 2"
-    assert lines[2] == "• aqwv is 0.3127 (95 % interval 0.2827 to 0.3427), over 300 queries."
+    assert lines[2] == "• AQWV is 0.3127 (95% CI 0.2827 to 0.3427), over 300 queries."
 
 
 def test_a_long_table_is_cut_in_the_terminal_and_says_so():
@@ -191,7 +191,7 @@ def test_a_long_table_is_cut_in_the_terminal_and_says_so():
 
 def test_latex_sets_the_primary_value_in_bold(score):
     text = rendered(score, "tex").decode()
-    assert r"\textbf{aqwv} & \textbf{$0.3127$}" in text
+    assert r"\textbf{AQWV} & \textbf{$0.3127$}" in text
     assert text.count(r"\begin{table}") == text.count(r"\end{table}") > 3
 
 
@@ -223,4 +223,4 @@ def test_each_chart_in_the_page_has_a_still_picture_a_summary_and_a_table(score)
 
 
 def test_an_optimistic_value_is_labelled_in_the_page(score):
-    assert "optimistic: chosen with the truth in hand" in rendered(score, "html").decode()
+    assert "optimistic (oracle: uses the reference)" in rendered(score, "html").decode()

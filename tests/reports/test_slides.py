@@ -6,12 +6,13 @@ import pytest
 from pptx import Presentation
 from pptx.util import Inches
 from tests.reports import examples
+from tests.slides import slide_faults
 
-from basanite.figures import Axis, Chart, Table
-from basanite.reports import theme
-from basanite.reports.slides.deck import Deck
-from basanite.reports.slides.output import render
-from basanite.reports.slides.tables import MOST_ROWS, ROWS, add_table
+from basanite.figures import Axis, Chart, Table, Text
+from basanite.reports import analysis_report, theme
+from basanite.reports.outputs.pptx import render
+from basanite.reports.outputs.slide_charts import add_chart
+from basanite.reports.outputs.slides import MOST_ROWS, ROWS, Deck, add_table, colour
 
 
 @pytest.fixture(scope="module")
@@ -41,15 +42,30 @@ def test_tables_are_native_and_hold_what_the_report_says(score, score_slides):
     table = graphics(titled(score_slides, "All values"), "table")[0].table
     rows = [[cell.text for cell in row.cells] for row in table.rows]
     assert rows[0][:4] == ["Metric", "Value", "Low", "High"]
-    assert rows[1][:4] == ["aqwv", "0.3127", "0.2827", "0.3427"]
+    assert rows[1][:4] == ["AQWV", "0.3127", "0.2827", "0.3427"]
 
 
 def test_bars_are_native_charts_with_their_intervals(score_slides):
-    chart = graphics(titled(score_slides, "aqwv by genre"), "chart")[0].chart
+    chart = graphics(titled(score_slides, "AQWV by genre"), "chart")[0].chart
     assert next(iter(chart.plots[0].categories)) == "news text"
     assert chart.plots[0].series[0].values[0] == pytest.approx(0.41)
     sizes = [node.text for node in chart.plots[0].series[0]._element.iter() if node.tag.endswith("}v")]
     assert any(abs(float(size) - 0.04) < 1e-9 for size in sizes if size.replace(".", "").isdigit())
+
+
+def test_slides_say_what_gray_bars_mean_and_draw_no_interval_where_there_is_none(score_slides):
+    slide = titled(score_slides, "AQWV by genre")
+    assert any(
+        "Gray: few units, or no interval." in shape.text_frame.text for shape in slide.shapes if shape.has_text_frame
+    )
+    series = graphics(slide, "chart")[0].chart.plots[0].series[0]
+    errors = [part for part in series._element.iter() if part.tag.endswith("}plus")]
+    assert [len(list(part.iter("{*}pt"))) for part in errors] == [len(list(series.values)) - 1]
+
+
+def test_tables_of_details_are_left_to_other_outputs(score_slides):
+    titles = [slide.shapes.title.text for slide in score_slides if slide.shapes.title is not None]
+    assert not [title for title in titles if title.startswith("Other metrics by")]
 
 
 def test_lines_are_native_and_what_powerpoint_cannot_draw_is_a_picture(score_slides):
@@ -94,8 +110,6 @@ def test_no_table_is_wider_than_its_slide(score_slides):
 
 
 def test_a_logarithmic_axis_stays_logarithmic():
-    from basanite.reports.slides.charts import add_chart
-
     deck = Deck("log")
     data = Table("t", ("x", "y"), ((1.0, 0.1), (10.0, 0.2), (100.0, 0.3)))
     add_chart(deck, Chart("t", "s", "line", data, Axis("x", "x", "log"), Axis("y", "y")))
@@ -104,7 +118,7 @@ def test_a_logarithmic_axis_stays_logarithmic():
 
 
 def test_excerpts_keep_their_marks(compare):
-    from basanite.reports.slides.output import _excerpts
+    from basanite.reports.outputs.pptx import _excerpts
 
     deck = Deck("texts")
     _excerpts(deck, examples.excerpts())
@@ -135,8 +149,6 @@ def test_long_cells_make_a_table_go_on_earlier():
 
 
 def test_bars_begin_at_zero_and_bands_are_drawn():
-    from basanite.reports.slides.charts import add_chart
-
     deck = Deck("bars")
     data = Table("t", ("run", "value", "low", "high"), (("1", 0.9, 0.89, 0.91), ("2", 0.92, 0.9, 0.93)))
     axes = Axis("value", "MAP"), Axis("run", "run", "category")
@@ -159,19 +171,19 @@ def test_a_small_table_is_written_large_and_a_long_one_is_spread_evenly():
     add_table(deck, Table("Few", ("Name", "Value"), (("one", 0.5), ("two", 0.25))))
     add_table(deck, Table("Many", ("Name", "Value"), tuple((f"row {at}", 0.5) for at in range(ROWS + 1))))
     few, first, second = opened(deck)
-    assert sizes_of(few) == {18.0}
+    assert sizes_of(few) == {14.0}
     assert sizes_of(first) == sizes_of(second) == {12.0}
     counts = [len(graphics(slide, "table")[0].table.rows) - 1 for slide in (first, second)]
     assert sum(counts) == ROWS + 1
     assert abs(counts[0] - counts[1]) <= 1, "no slide is left with a single row"
 
 
-def test_headings_of_slides_have_the_letters_of_headings_of_pages(score_slides):
-    assert {slide.shapes.title.text_frame.paragraphs[0].font.name for slide in score_slides[1:]} == {theme.SLIDE_SERIF}
+def test_headings_and_text_of_slides_share_one_typeface_as_on_pages(score_slides):
+    assert {slide.shapes.title.text_frame.paragraphs[0].font.name for slide in score_slides[1:]} == {theme.SLIDE_SANS}
 
 
 def test_the_sentence_of_a_chart_ends_before_its_chart_begins():
-    from basanite.reports.slides.charts import SUMMARY, add_chart
+    from basanite.reports.outputs.slide_charts import SUMMARY, add_chart
 
     deck, long = Deck("words"), "The value rises with the threshold and falls again. " * 9
     data = Table("t", ("x", "y"), ((1.0, 0.1), (2.0, 0.2)))
@@ -181,3 +193,69 @@ def test_the_sentence_of_a_chart_ends_before_its_chart_begins():
     assert len(told) <= SUMMARY
     assert told.endswith("again."), "only whole sentences"
     assert slide.notes_slide.notes_text_frame.text.count("rises") == 9, "the notes hold all of it"
+
+
+def test_the_axis_of_bars_holds_their_intervals_and_few_units_are_grey():
+    deck = Deck("bars")
+    add_chart(deck, examples.full_bars())
+    chart = graphics(opened(deck)[0], "chart")[0].chart
+    assert (chart.value_axis.minimum_scale, chart.value_axis.maximum_scale) == pytest.approx((-0.25, 1.0))
+    series = chart.plots[0].series[0]
+    assert series.format.fill.fore_color.rgb == colour("series_1")
+    assert series.points[2].format.fill.fore_color.rgb == colour("faint")
+    assert not chart.category_axis.has_title
+
+
+def test_few_bars_are_no_giants():
+    deck = Deck("bars")
+    data = Table("t", ("run", "value"), (("only", 0.9),))
+    add_chart(deck, Chart("t", "s", "bars", data, Axis("value", "MAP"), Axis("run", "run", "category")))
+    assert graphics(opened(deck)[0], "chart")[0].chart.plots[0].gap_width == 500
+
+
+def test_sentences_have_one_size_however_many_they_are():
+    report = examples_report(["A short sentence."], ["A long sentence that says many things. " * 4] * 12)
+    sizes = {
+        run.font.size.pt
+        for slide in list(Presentation(io.BytesIO(render(report))).slides)[1:]
+        for shape in slide.shapes
+        if shape.has_text_frame and shape.text_frame.text.startswith("•")
+        for run in (paragraph for paragraph in shape.text_frame.paragraphs)
+    }
+    assert sizes == {18.0}
+
+
+def examples_report(*paragraphs):
+    figures = [Text(f"Part {at}", tuple(said)) for at, said in enumerate(paragraphs)]
+    return analysis_report(examples.analysis(), figures)
+
+
+def test_nothing_on_a_slide_leaves_it_or_lies_on_another(score, compare, hostile):
+    for report in (score, compare, hostile["score"], hostile["validate"]):
+        assert slide_faults(io.BytesIO(render(report))) == []
+
+
+def test_of_many_levels_a_slide_shows_the_highest_and_the_lowest():
+    data = Table(
+        "t", ("level", "value"), tuple((f"speaker {at:02}", at / 40) for at in range(40)), muted=frozenset({1})
+    )
+    deck = Deck("levels")
+    add_chart(deck, Chart("t", "Rates.", "bars", data, Axis("value", "rate"), Axis("level", "level", "category")))
+    slide = opened(deck)[0]
+    shown = list(graphics(slide, "chart")[0].chart.plots[0].categories)
+    assert (shown[0], shown[-1], len(shown)) == ("speaker 00", "speaker 39", 14)
+    assert any(
+        "The 14 highest and lowest of 40 levels." in shape.text_frame.text
+        for shape in slide.shapes
+        if shape.has_text_frame
+    )
+
+
+def test_axes_of_points_begin_and_end_at_a_tick():
+    rows = ((-0.031, 0.12), (0.98, 0.87), (0.5, 0.5))
+    deck = Deck("points")
+    data = Table("t", ("x", "y"), rows)
+    add_chart(deck, Chart("t", "s", "points", data, Axis("x", "x", low=-0.07), Axis("y", "y", low=0.0, high=1.0)))
+    axes = graphics(opened(deck)[0], "chart")[0].chart
+    assert (axes.category_axis.minimum_scale, axes.category_axis.maximum_scale) == pytest.approx((-0.25, 1.0))
+    assert (axes.value_axis.minimum_scale, axes.value_axis.maximum_scale) == (0.0, 1.0)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
-from basanite.metrics.representation.classes import Classes
 from basanite.representation.data import Data
+from basanite.representation.measures.results import Classes
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "features"
 

@@ -6,10 +6,9 @@ from scipy.stats import kendalltau, spearmanr
 from tests.representation.made import EXAMPLE, data
 
 from basanite.errors import SettingError
-from basanite.representation.comparing.report import sets_object, sets_report
-from basanite.representation.comparing.sets import PLAIN, compare_sets, read_proxy
+from basanite.representation.comparison import PLAIN, compare_sets, read_proxy, sets_object, sets_report
 from basanite.representation.data import read_data
-from basanite.representation.measuring.run import Plan
+from basanite.representation.measurement import Plan
 
 PLAN = Plan.of(draws=60, names=["gap", "davies_bouldin", "rs", "point_biserial"], projection=None)
 
@@ -22,7 +21,7 @@ def compared():
 
 
 def test_values_with_transformations_are_mean_and_deviation_over_the_repeats(compared):
-    from basanite.metrics.representation.everything import measure
+    from basanite.representation.measures.all_measures import measure
 
     seen = compared.sets[0]
     each = [read_data(EXAMPLE / f"seen-changed-{number}.npz") for number in (1, 2, 3, 4, 5)]
@@ -55,7 +54,7 @@ def test_the_well_represented_set_comes_first_as_in_the_paper(compared):
 
 def test_different_numbers_of_classes_are_warned_of(compared):
     notes = " ".join(compared.notes)
-    assert "rs moves with the number of classes alone; these data have 4 and 6 of them." in notes
+    assert "rs changes with the number of classes alone; these data have 4 and 6 of them." in notes
     assert "ferm1 moves" not in notes
     alike = compare_sets({name: data(name=name) for name in "ab"}, PLAN)
     assert alike.notes == ()
@@ -65,7 +64,7 @@ def test_the_table_has_the_shape_of_the_papers(compared):
     table = sets_report(compared).sections[0].figures[0]
     assert table.columns == ("Measure", "Better", "seen", "seen, transformed", "faint", "turned", "unseen")
     assert " ± " in table.rows[0][3]
-    assert {row[0]: row[1] for row in table.rows}["davies_bouldin"] == "lower"
+    assert {row[0]: row[1] for row in table.rows}["Davies–Bouldin index"] == "lower"
 
 
 def test_sets_of_other_models_are_told_by_their_width():

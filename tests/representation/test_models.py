@@ -11,13 +11,20 @@ from sklearn.preprocessing import StandardScaler
 from tests.representation.made import data, features
 
 from basanite.errors import FeaturesError, UnknownNameError
-from basanite.metrics.representation.cosine import ferm
-from basanite.metrics.representation.everything import measure
 from basanite.representation.data import read_data
-from basanite.representation.models.extraction import extract, layers, save_features
-from basanite.representation.models.robustness import REPEATS, Looked, robustness, transformed_features
-from basanite.representation.models.training import EpochCurve
-from basanite.synthetic.files.transforms import KINDS, Transformation, transformed
+from basanite.representation.measures.all_measures import measure
+from basanite.representation.measures.ferm import ferm
+from basanite.representation.model_features import (
+    REPEATS,
+    EpochCurve,
+    Looked,
+    extract,
+    layers,
+    robustness,
+    save_features,
+    transformed_features,
+)
+from basanite.synthetic.transforms import KINDS, Transformation, transform_pictures
 
 torch = pytest.importorskip("torch")
 
@@ -108,15 +115,15 @@ def test_features_are_saved_as_the_file_that_measure_reads(tmp_path, perceptron,
 def test_each_kind_of_transformation_changes_pictures_by_itself(kind):
     picture = np.zeros((6, 9, 9))
     picture[:, 2:4, 1:8] = np.arange(7)
-    found = transformed(picture, np.random.default_rng(1), how=Transformation(kinds=(kind,)))
+    found = transform_pictures(picture, np.random.default_rng(1), how=Transformation(kinds=(kind,)))
     assert found.shape == picture.shape
     assert not np.allclose(found, picture)
-    assert np.allclose(transformed(picture, np.random.default_rng(1), how=Transformation(kinds=())), picture)
+    assert np.allclose(transform_pictures(picture, np.random.default_rng(1), how=Transformation(kinds=())), picture)
 
 
 def test_a_flip_alone_turns_about_half_of_the_pictures_over():
     pictures = np.random.default_rng(0).random((200, 4, 4))
-    found = transformed(pictures, np.random.default_rng(3), how=Transformation(kinds=("flip",)))
+    found = transform_pictures(pictures, np.random.default_rng(3), how=Transformation(kinds=("flip",)))
     flipped = np.array([np.allclose(a, b[:, ::-1]) for a, b in zip(found, pictures, strict=True)])
     kept = np.array([np.allclose(a, b) for a, b in zip(found, pictures, strict=True)])
     assert (flipped | kept).all()
@@ -126,8 +133,8 @@ def test_a_flip_alone_turns_about_half_of_the_pictures_over():
 def test_channels_first_and_last_are_transformed_alike():
     last = np.random.default_rng(0).random((3, 6, 6, 2))
     first = np.moveaxis(last, -1, 1)
-    a = transformed(last, np.random.default_rng(2))
-    b = transformed(first, np.random.default_rng(2), channels="first")
+    a = transform_pictures(last, np.random.default_rng(2))
+    b = transform_pictures(first, np.random.default_rng(2), channels="first")
     assert np.allclose(np.moveaxis(a, -1, 1), b)
 
 

@@ -5,14 +5,12 @@ import pytest
 from tests.representation.made import EXAMPLE, data, features
 
 from basanite.errors import FeaturesError, SettingError, UnknownNameError, UnreadableError
-from basanite.metrics.representation.classes import Classes
-from basanite.metrics.representation.everything import Options, measure
 from basanite.representation.data import Data, read_data
-from basanite.representation.monitoring.actions import actions_of
-from basanite.representation.monitoring.band import bands_of, drawing_of
-from basanite.representation.monitoring.report import PREDICTED, monitor_object, monitor_report
-from basanite.representation.monitoring.run import MonitorPlan, monitor
-from basanite.representation.monitoring.share import BENT, BEYOND, MixCurve, monotone, share_of
+from basanite.representation.drift import BENT, BEYOND, MixCurve, Sampling, bands_of, drawing_of, monotone, share_of
+from basanite.representation.measures.all_measures import Options, measure
+from basanite.representation.measures.results import Classes
+from basanite.representation.monitor import MonitorPlan, actions_of, monitor
+from basanite.representation.monitor_report import PREDICTED, monitor_object, monitor_report
 
 NAMES = ("ferm1", "gap", "rs")
 PLAN = MonitorPlan(names=NAMES, draws=120, mix_draws=25)
@@ -50,7 +48,7 @@ def test_the_stated_false_alarm_rate_is_about_what_unchanged_batches_give(rate):
     for _ in range(4):  # bands of several references, for a reference is itself a draw
         reference = drawn(rng, (60, 60, 60, 60))
         drawing = drawing_of(reference, drawn(rng, counts).classes)
-        bands = bands_of(reference, drawing, NAMES, Options(), draws=250, seed=0, false_alarms=rate).bands
+        bands = bands_of(reference, drawing, Sampling(NAMES, Options(), draws=250, seed=0), false_alarms=rate).bands
         for _ in range(60):
             batch = drawn(rng, counts)
             values = measure(batch.features, batch.classes, names=NAMES).values
@@ -64,10 +62,14 @@ def test_a_band_is_made_at_the_batchs_own_size_and_mix():
     drawing = drawing_of(reference, batch.classes)
     assert dict(zip(drawing.places.tolist(), drawing.counts.tolist(), strict=True)) == {0: 20, 2: 5, 3: 15}
     small, large = (
-        bands_of(reference, drawing_of(reference, drawn(np.random.default_rng(1), counts).classes), ("gap",), Options(),
-                 draws=150, seed=0, false_alarms=0.05).bands["gap"]
+        bands_of(
+            reference,
+            drawing_of(reference, drawn(np.random.default_rng(1), counts).classes),
+            Sampling(("gap",), Options(), draws=150, seed=0),
+            false_alarms=0.05,
+        ).bands["gap"]
         for counts in ((5, 5, 5, 5), (25, 25, 25, 25))
-    )  # fmt: skip
+    )
     assert small.high - small.low > 1.5 * (large.high - large.low)
 
 
@@ -76,7 +78,7 @@ def test_bands_state_their_false_alarm_rate(example):
     assert found["false_alarm_rate"] == 0.05
     measures = found["batches"]["monday"]["measures"]
     assert all(0 <= one["false_alarm_rate"] <= 0.05 for one in measures.values())
-    assert "5 %" in monitor_report(example).sentences[0]
+    assert "5%" in monitor_report(example).sentences[0]
 
 
 def test_new_classes_count_towards_the_size_but_not_towards_the_mix():

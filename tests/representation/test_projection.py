@@ -6,10 +6,10 @@ from sklearn.decomposition import PCA
 from tests.representation.made import data
 
 from basanite.errors import FeaturesError
-from basanite.metrics.representation.classes import Classes
-from basanite.representation.measuring.report import OTHERS, projection_chart
-from basanite.representation.measuring.run import Plan, run
+from basanite.representation.measurement import Plan, run
+from basanite.representation.measures.results import Classes
 from basanite.representation.projection import project
+from basanite.representation.report import OTHERS, projection_chart
 
 
 @pytest.mark.parametrize("method", ["tsne", "pca"])

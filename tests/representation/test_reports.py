@@ -11,20 +11,18 @@ from tests.representation.made import EXAMPLE, data, features
 
 from basanite import registry
 from basanite.figures import Axis, Chart, Table
-from basanite.metrics.representation.classes import Classes
-from basanite.reports import theme
-from basanite.reports.drawing import charts, heat
-from basanite.reports.outputs import write
-from basanite.representation.comparing.report import sets_report
-from basanite.representation.comparing.sets import compare_sets
+from basanite.reports import chart_parts, charts, theme
+from basanite.reports.report import write
+from basanite.representation.comparison import compare_sets, sets_report
 from basanite.representation.data import Data, read_data
-from basanite.representation.measuring.report import run_report, similarity_chart
-from basanite.representation.measuring.run import Plan, run
-from basanite.representation.monitoring.report import monitor_report
-from basanite.representation.monitoring.run import MonitorPlan, monitor
-from basanite.representation.shift.experiment import ShiftPlan
-from basanite.representation.shift.report import shift_report
-from basanite.representation.shift.run import shift
+from basanite.representation.measurement import Plan, run
+from basanite.representation.measures.results import Classes
+from basanite.representation.monitor import MonitorPlan, monitor
+from basanite.representation.monitor_report import monitor_report
+from basanite.representation.report import run_report, similarity_chart
+from basanite.representation.shift import ShiftPlan
+from basanite.representation.shift_curves import shift
+from basanite.representation.shift_report import shift_report
 
 HOSTILE = "=cmd|'/c calc'!A1</script><img src=x onerror=alert(1)>\u202e[bold red]"
 OUTPUTS = registry.names("outputs")
@@ -53,6 +51,7 @@ def reports():
     }
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize("kind", ["run", "shift", "compare", "monitor"])
 @pytest.mark.parametrize("name", OUTPUTS)
 def test_every_output_writes_every_report_and_strangers_names_stay_data(reports, kind, name, tmp_path):
@@ -87,12 +86,12 @@ def test_the_report_on_a_run_has_a_map_bars_a_projection_and_the_worst_rows():
     assert {"heat", "points", "bars"} <= set(kinds)
     tables = [figure.title for figure in figures if isinstance(figure, Table)]
     assert {"Rows represented worst", "Differences between groups", "Accuracy and measures"} <= set(tables)
-    assert report.headlines[0].metric == "ferm1"
+    assert report.headlines[0].metric == "FERM 1"
 
 
 def test_the_map_of_similarities_holds_the_mean_cosine_of_every_two_classes():
     made = data(classes=3, rows=10)
-    chart = similarity_chart(run(made, PLAN))
+    chart = similarity_chart(run(made, PLAN).measured)
     unit = made.features / np.linalg.norm(made.features, axis=1, keepdims=True)
     cosines, codes = unit @ unit.T, made.classes.codes
     for first, second, value in chart.data.rows:
@@ -111,10 +110,10 @@ def chart_of(values, columns=3):
 
 
 def test_a_heat_map_shades_from_the_least_to_the_largest_and_leaves_out_what_is_undefined():
-    cells = heat.cells_of(chart_of([0.0, 0.5, 1.0, None, float("nan"), 0.25]))
+    cells = chart_parts.cells_of(chart_of([0.0, 0.5, 1.0, None, float("nan"), 0.25]))
     strengths = [cell["strength"] for cell in cells]
     assert strengths[2] == 1.0
-    assert strengths[0] == heat.FAINTEST
+    assert strengths[0] == chart_parts.FAINTEST
     assert strengths[3:5] == [0.0, 0.0]
     assert strengths[0] < strengths[5] < strengths[1]
     assert [cell["label"] for cell in cells][3] == "–"
@@ -124,12 +123,12 @@ def test_a_heat_map_writes_numbers_only_where_there_is_room():
     few, many = chart_of([0.1] * 9), chart_of([float(at) for at in range(400)], columns=20)
     marks = [[layer["mark"]["type"] for layer in charts.vega_lite(chart)["layer"]] for chart in (few, many)]
     assert marks == [["rect", "text"], ["rect"]]
-    assert heat.height(many) == 20 * heat.SMALL_CELL
+    assert chart_parts.height(many) == 20 * chart_parts.SMALL_CELL
 
 
 def test_a_heat_map_is_drawn_as_a_still_picture_with_every_cell():
     drawn = charts.svg(chart_of([0.1, 0.9, 0.4, 0.7]), ink=theme.literal(theme.LIGHT))
-    assert len(re.findall(r'<path[^>]*fill="#c49a1f"', drawn)) >= 4
+    assert len(re.findall(r'<rect[^>]*fill="#c49a1f"', drawn)) >= 4
     assert charts.shape(chart_of([0.1])) == "heat"
 
 

@@ -6,18 +6,25 @@ from sklearn.metrics import davies_bouldin_score, silhouette_score
 from tests.representation.made import EXAMPLE, data, features, slow_ferm1
 
 from basanite.errors import InvalidInputError, SettingError, UnknownNameError
-from basanite.metrics.representation.classes import Classes
-from basanite.metrics.representation.everything import NAMES, Source
 from basanite.representation.data import Data, read_data
-from basanite.representation.measuring.accuracy import FLAG
-from basanite.representation.measuring.draws import CENTRED, HALVES, draw_all
-from basanite.representation.measuring.report import run_report
-from basanite.representation.measuring.run import Plan, run
-from basanite.representation.measuring.settings import choices
-from basanite.representation.measuring.weights import class_weights
+from basanite.representation.intervals import CENTRED, HALVES, MOVES_WITH_ROWS, draw_all
+from basanite.representation.measurement import Plan, run
+from basanite.representation.measures.all_measures import NAMES, Source
+from basanite.representation.measures.further import FURTHER
+from basanite.representation.measures.results import Classes
+from basanite.representation.report import run_report
+from basanite.representation.settings import FLAG, choices
+from basanite.representation.values import class_weights
 
 PLAN = Plan.of(draws=120, projection=None)
+OF_SOURCE = ("leep", "nce")
+"""Measures that need the probabilities of a source head."""
 SUBSAMPLED = ("dunn", "otce_wd", "otce_wt")
+
+
+def named(names):
+    """The same plan with measures asked for by name."""
+    return Plan.of(draws=120, names=names, projection=None)
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +34,7 @@ def everything():
     table, labels = features(rng, classes=3, rows=20)
     theta = rng.dirichlet(np.ones(5), size=len(table))
     source = Source(theta, table[:30] + 0.1, labels[:30])
-    return run(Data("all", table, Classes.of(labels), source), PLAN)
+    return run(Data("all", table, Classes.of(labels), source), named(NAMES))
 
 
 def test_every_value_of_the_contract_is_there_with_what_a_peer_finds(everything):
@@ -38,20 +45,35 @@ def test_every_value_of_the_contract_is_there_with_what_a_peer_finds(everything)
     assert values["davies_bouldin"].value == pytest.approx(davies_bouldin_score(table, labels), rel=1e-9)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in FURTHER])
 def test_no_interval_excludes_its_own_estimate(everything, name):
     value = everything.analysis.values[name]
     assert value.low is not None
     assert value.low < value.value < value.high
 
 
+@pytest.mark.parametrize("name", FURTHER)
+def test_a_further_measure_has_a_value_and_says_why_it_has_no_interval(everything, name):
+    value = everything.analysis.values[name]
+    assert np.isfinite(value.value)
+    assert (value.low, value.high) == (None, None)
+    assert MOVES_WITH_ROWS in value.flags
+
+
+def test_further_measures_are_only_given_when_they_are_named():
+    values = run(data(), PLAN).analysis.values
+    assert set(values) >= set(NAMES) - {*FURTHER, "leep", "otce_wd", "otce_wt"}
+    assert not set(values) & set(FURTHER)
+
+
 def test_dunn_and_otce_and_a_saturated_h_score_are_never_bootstrapped():
     rng = np.random.default_rng(2)
     table, labels = features(rng, classes=3, rows=8, dimensions=30)
     source = Source(None, table[:15] + 0.1, labels[:15])
-    values = run(Data("wide", table, Classes.of(labels), source), PLAN).analysis.values
+    names = [name for name in NAMES if name not in OF_SOURCE]
+    values = run(Data("wide", table, Classes.of(labels), source), named(names)).analysis.values
     assert all(HALVES in values[name].flags for name in (*SUBSAMPLED, "h_score"))
-    assert not any(HALVES in values[name].flags for name in NAMES if name not in (*SUBSAMPLED, "h_score", "leep"))
+    assert not any(HALVES in values[name].flags for name in names if name not in (*SUBSAMPLED, "h_score"))
     tall = run(data(rows=20), Plan.of(draws=60, names=["h_score"], projection=None)).analysis.values
     assert CENTRED in tall["h_score"].flags
 
@@ -64,6 +86,7 @@ def test_draws_leave_out_pairs_of_copies_as_a_look_at_every_pair_does():
     assert drawn.values["ferm1"] == pytest.approx(slow, rel=1e-9)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("name", ["ferm1", "gap", "silhouette", "rs", "davies_bouldin", "c_root_k"])
 def test_intervals_cover_what_such_sets_have_on_average(name):
     """With few rows of a class copies would bias moments far out of a plain percentile interval."""
@@ -165,7 +188,7 @@ def test_every_measure_is_given_for_each_group_as_if_it_stood_alone(two_groups):
         rows = made.groups["kind"] == level
         values = two_groups.analysis.breakdowns["kind"][level]
         table, labels = made.features[rows], made.classes.codes[rows]
-        assert set(values) >= set(NAMES) - {"leep", "otce_wd", "otce_wt"}
+        assert set(values) >= set(NAMES) - {*FURTHER, "leep", "otce_wd", "otce_wt"}
         assert values["ferm1"].value == pytest.approx(slow_ferm1(table, labels), rel=1e-9)
         assert values["silhouette"].value == pytest.approx(silhouette_score(table, labels), rel=1e-5)
         assert values["ferm1"].low < values["ferm1"].value < values["ferm1"].high
@@ -221,7 +244,7 @@ def test_a_group_with_one_class_is_undefined_and_says_why():
 
 @pytest.fixture(scope="module")
 def overlapping():
-    """Two classes in one cloud, told apart by a clever classifier, and two that are well formed."""
+    """Two classes in one cloud, distinguished by a clever classifier, and two that are well formed."""
     rng = np.random.default_rng(3)
     table, labels = features(rng, classes=3, rows=40, apart=4.0, spread=0.2)
     hard = np.vstack([table[labels == 0] + 0.01 * rng.normal(size=(40, 6)), table])

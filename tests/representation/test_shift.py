@@ -7,15 +7,13 @@ from sklearn.metrics import calinski_harabasz_score, davies_bouldin_score, silho
 from tests.representation.made import data, features, slow_ferm1
 
 from basanite.errors import FeaturesError, UnknownNameError
-from basanite.metrics.representation.classes import Classes
-from basanite.metrics.representation.everything import Source
+from basanite.representation.comparison import kendall_tau_b, spearman_rho
 from basanite.representation.data import Data
-from basanite.representation.ranks import kendall_tau_b, spearman_rho
-from basanite.representation.shift.experiment import Curves, ShiftPlan, curves
-from basanite.representation.shift.levels import Level, levels_of
-from basanite.representation.shift.monotonicity import FLAT, NO_DRAWS, curve_of, normalised
-from basanite.representation.shift.report import shift_object, shift_report
-from basanite.representation.shift.run import shift
+from basanite.representation.measures.all_measures import Source
+from basanite.representation.measures.results import Classes
+from basanite.representation.shift import Curves, Level, ShiftPlan, curves, levels_of
+from basanite.representation.shift_curves import FLAT, NO_DRAWS, curve_of, scale_to_unit, shift
+from basanite.representation.shift_report import shift_object, shift_report
 
 LEVELS = levels_of(4, 4, 9)
 
@@ -163,7 +161,7 @@ def test_a_side_with_too_few_classes_says_that_they_are_not_drawn():
 
 
 def test_singletons_are_left_out_or_count_as_nothing_as_the_paper_had_it():
-    from basanite.metrics.representation.everything import Options
+    from basanite.representation.measures.all_measures import Options
 
     source, target = sides()
     omit, zero = (
@@ -216,8 +214,8 @@ def test_the_report_has_a_chart_for_each_family_and_the_table_of_levels():
 
 
 def test_normalising_leaves_undefined_levels_undefined():
-    assert np.isnan(normalised(np.array([1.0, np.nan, 3.0]))).tolist() == [False, True, False]
-    assert np.isnan(normalised(np.full(3, np.nan))).all()
+    assert np.isnan(scale_to_unit(np.array([1.0, np.nan, 3.0]))).tolist() == [False, True, False]
+    assert np.isnan(scale_to_unit(np.full(3, np.nan))).all()
 
 
 @pytest.mark.parametrize("seed", range(6))

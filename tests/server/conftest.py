@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import io
 import tarfile
 import tempfile
@@ -12,18 +11,17 @@ from pathlib import Path
 import pytest
 import structlog
 from starlette.testclient import TestClient
+from tests.children import start_quickly
+from tests.offices.prepared import fresh_office, small_season
 
-from basanite.campaign.jobs import queue
+from basanite.campaign.actions.references import Material, NewVersion, Place, add
 from basanite.campaign.office import COMMAND, Actor
-from basanite.campaign.organising.references import Material, Place, add
 from basanite.campaign.store.tables import Grant, Person
+from basanite.server.accounts.tokens import SCOPES, NewToken, make_token
 from basanite.server.app import make_app
-from basanite.server.observing import start_logging
-from basanite.server.tokens import SCOPES, make_token
-from basanite.testing import SetClock, season, small_campaign_text, small_office, small_pack
-from basanite.testing.engines import copied_office
+from basanite.server.telemetry import start_logging
+from basanite.testing import SetClock, small_pack
 
-EMPTY = tempfile.TemporaryDirectory(prefix="basanite-empty-")
 JUDGING = ("judge", "annotator", "adjudicator")
 
 
@@ -36,23 +34,15 @@ def log():
     structlog.configure(**before)
 
 
+@pytest.fixture(autouse=True)
+def children(monkeypatch):
+    """Ordinary scoring children do not start Python again (`tests/children.py`)."""
+    start_quickly(monkeypatch)
+
+
 @pytest.fixture
 def clock():
     return SetClock()
-
-
-@functools.cache
-def empty_data():
-    """The data folder of an office in which nothing has happened, with all tables made: those of the jobs too."""
-    office = small_office(Path(EMPTY.name))
-    queue.prepare(office.database.url)
-    office.close()
-    return office.settings.data
-
-
-def fresh_office(folder, clock, **settings):
-    """The same as `small_office`, by copying one that was made before: making tables takes most of a test's time."""
-    return copied_office(empty_data(), folder, clock, **settings)
 
 
 @pytest.fixture
@@ -70,7 +60,7 @@ def pack(tmp_path_factory):
 
 @pytest.fixture
 def small(office):
-    return season(office, small_campaign_text())
+    return small_season(office)
 
 
 def add_reference(office, small, pack, dataset, *, queryset="QUERY1"):
@@ -82,7 +72,7 @@ def add_reference(office, small, pack, dataset, *, queryset="QUERY1"):
         digest = office.sealed.take(archive).digest
     with office.writing() as session:
         place, material = Place("CLIR", dataset, "1A", queryset), Material((digest,), names={digest: "key.tgz"})
-        return add(session, office, Actor(small.eva), small.campaign_id, place, material, reason="first")
+        return add(session, office, Actor(small.eva), small.campaign_id, NewVersion(place, material, reason="first"))
 
 
 @pytest.fixture
@@ -105,7 +95,9 @@ class Everybody:
 def with_token(office, person, scopes=tuple(SCOPES), **more):
     """A token of a person, as text."""
     with office.writing() as session:
-        return make_token(session, office, COMMAND, person_id=person, label="test", scopes=scopes, **more).text
+        return make_token(
+            session, office, COMMAND, NewToken(person_id=person, label="test", scopes=scopes, **more)
+        ).text
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import uvicorn
 
 from basanite.server.app import make_app
-from basanite.server.lines import configured
+from basanite.server.connections import server_config
 
 
 @contextmanager
@@ -19,7 +19,7 @@ def live(office, *, worker=False, pace=None, port=0, **more):
     if pace is not None:
         app.state.pace = pace
     given = {"log_level": "critical", "timeout_graceful_shutdown": 5} | more
-    server = uvicorn.Server(configured(app, office.settings, "127.0.0.1", port, **given))
+    server = uvicorn.Server(server_config(app, office.settings, "127.0.0.1", port, **given))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     try:

@@ -16,6 +16,7 @@ import httpx2
 import pytest
 from sqlalchemy import func, select
 from starlette.testclient import TestClient
+from tests.offices.prepared import small_season
 from tests.server.accounts.conftest import CHEAP, Browser, add_user, link_in_mail
 from tests.server.conftest import fresh_office, with_token
 from tests.server.doors.sending import bearer, begin, send, send_raw, send_tus, sha256
@@ -25,13 +26,13 @@ from tests.server.test_routes import signed_in
 
 from basanite.campaign.intake import recovery, uploads
 from basanite.campaign.intake.drop_folder import look
-from basanite.campaign.people.persons import add_person
-from basanite.campaign.people.privacy.addresses import shared_addresses
+from basanite.campaign.people.persons import Newcomer, add_person
+from basanite.campaign.people.privacy import shared_addresses
 from basanite.campaign.store.tables import AddressSeen, Charge, Submission
 from basanite.server.app import make_app
-from basanite.server.guarding import LARGEST_BODY
-from basanite.server.roles import list_of_routes
-from basanite.testing import season, small_campaign_text
+from basanite.server.guard import LARGEST_BODY
+from basanite.server.roles import list_routes
+from basanite.testing import small_campaign_text
 from basanite.testing.season import grant_first
 
 RUNS = "/api/v1/campaigns/small/submissions"
@@ -58,9 +59,9 @@ def counted(office, table):
 @pytest.mark.req("P-12")
 def test_the_evaluation_team_of_one_campaign_sees_nothing_of_another(client, office, small, token, pack):
     sent = send_raw(client, token, pack.perfect.read_bytes()).json()
-    other = season(office, small_campaign_text(slug="other"))
+    other = small_season(office, small_campaign_text(slug="other"))
     with office.writing() as session:
-        person = add_person(session, office, name="Mallory", mail="mallory@people.example").id
+        person = add_person(session, office, Newcomer(name="Mallory", mail="mallory@people.example")).id
         grant_first(session, office, other.campaign_id, person, reason="organises the other one", by=person)
     headers = bearer(with_token(office, person))
     for ending in ("", "/results", "/problems", "/receipts/intake", "/receipts/score"):
@@ -137,7 +138,7 @@ def test_links_in_mails_begin_with_our_own_address_whatever_host_a_call_names(of
     add_user(office, mail="reset@example.org")
     browser = Browser(TestClient(make_app(office), base_url="http://evil.example.org"))
     browser.send("/forgotten", mail="reset@example.org")
-    from basanite.campaign.notices.rendering import letter
+    from basanite.campaign.notices.messages import letter
     from basanite.campaign.store.tables import Message
 
     with office.reading() as session:
@@ -198,7 +199,7 @@ def test_a_header_tells_where_a_call_comes_from_only_if_a_proxy_that_is_named_se
     tmp_path, clock, pack, proxies, kept
 ):
     office = fresh_office(tmp_path / "own", clock, proxies=proxies)
-    token = with_token(office, season(office).ada)
+    token = with_token(office, small_season(office).ada)
     with live(office) as address, httpx2.Client(base_url=address) as client:
         headers = {"X-Forwarded-For": "198.51.100.9", "X-Real-IP": "198.51.100.9"}
         client.headers.update(headers)
@@ -313,7 +314,7 @@ def test_two_who_send_to_one_upload_at_once_make_one_submission(office, small, t
 @pytest.mark.req("P-11")
 @pytest.mark.req("M79", "X-2")
 def test_one_attempt_is_one_attempt_whatever_doors_are_tried_at_once(office, pack):
-    small = season(office, small_campaign_text(quota=1))
+    small = small_season(office, small_campaign_text(quota=1))
     token, mine, content = with_token(office, small.ada), signed_in(office, small.alan), pack.perfect.read_bytes()
     folder = office.settings.drop / "Alpha"
     folder.mkdir(parents=True)
@@ -362,16 +363,16 @@ HOSTILE = "<img src=x onerror=alert(1)>\"'</script><script>alert(2)</script>\u20
 @pytest.mark.req("X-14")
 def test_a_hostile_string_is_a_word_on_every_page_and_in_every_answer(client, office, small, token, pack):
     from basanite.campaign.office import COMMAND
-    from basanite.campaign.people.saying.announcements import announce
+    from basanite.campaign.people.communication import Letter, announce
 
     sent = send_raw(client, token, pack.perfect.read_bytes(), description=HOSTILE).json()
     client.post(f"{sent['url']}/withdrawal", json={"reason": HOSTILE}, headers=bearer(token))
     with office.writing() as session:
-        announce(session, office, COMMAND, small.campaign_id, title=HOSTILE[:60], text=HOSTILE)
+        announce(session, office, COMMAND, small.campaign_id, Letter(title=HOSTILE[:60], text=HOSTILE))
     seen = 0
     for who in (small.ada, small.eva):
         headers = signed_in(office, who) | {"Accept": "text/html"}
-        for route in list_of_routes(client.app):
+        for route in list_routes(client.app):
             if "GET" in route.methods and route.path != "/metrics":
                 path = re.sub(r"{(\w+)(:\w+)?}", lambda at: "small" if at[1] == "slug" else sent["id"], route.path)
                 answer = client.get(path, headers=headers, follow_redirects=False)

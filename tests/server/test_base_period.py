@@ -15,14 +15,14 @@ import httpx2
 import pytest
 from click.testing import CliRunner
 from tests.cli.running import ROOT
+from tests.offices.engines import place
 from tests.server.doors.sending import bearer
 from tests.server.live import live
 
 from basanite.cli import app
-from basanite.cli.operating.office import GivenClock
+from basanite.cli.office import GivenClock
 from basanite.synthetic.clir import Spec
 from basanite.testing import SetClock, small_office, small_pack
-from basanite.testing.engines import place
 
 CAMPAIGN = "material-base"
 PEOPLE = {"eva": "evaluation", "otto": "evaluation", "ada": "", "bea": ""}
@@ -110,6 +110,7 @@ def kick_off(stage):
         stage.client.post(f"{path}/rules/usage/acceptance", json={"version": "1"}, headers=headers)
 
 
+@pytest.mark.slow
 def test_the_base_period_is_played(stage):
     kick_off(stage)
     development(stage)

@@ -17,12 +17,12 @@ from tests.server.doors.sending import bearer, send_raw, send_tus
 from tests.server.test_routes import signed_in
 
 import basanite
+from basanite.campaign.archive.publication import publish
 from basanite.campaign.jobs.worker import running, until_idle
-from basanite.campaign.keeping.publishing.writing import publish
 from basanite.campaign.store.tables import Event, Message, Receipt, Reference, Result
-from basanite.server import beside
+from basanite.server import app
 from basanite.server.app import make_app
-from basanite.server.roles import list_of_routes
+from basanite.server.roles import list_routes
 from basanite.testing import SetClock, season, small_campaign_text
 
 pytestmark = [pytest.mark.req("M68", "P-12", "X-16")]
@@ -84,7 +84,7 @@ def everything(client, ways, submission):
     """Every answer to every question that can be asked, with its headers and how often the database was asked."""
     seen = []
     for begins, headers in ways:
-        for route in list_of_routes(client.app):
+        for route in list_routes(client.app):
             is_page = not route.path.startswith("/api/")
             asked = route.path.startswith(begins) and not (is_page and begins == "/api/")
             if "GET" in route.methods and route.path not in ODD and asked:
@@ -111,7 +111,7 @@ def counting(office):
     asked = []
 
     def note(connection, cursor, statement, *rest):
-        if threading.current_thread().name != beside.look_after_uploads.__name__:  # at moments of its own
+        if threading.current_thread().name != app.look_after_uploads.__name__:  # at moments of its own
             asked.append(statement)
 
     event.listen(office.database.engine, "before_cursor_execute", note)
@@ -179,6 +179,7 @@ def test_no_secret_and_no_score_is_seen_before_release(tmp_path, pack, log):
     assert number not in kept["events"]
 
 
+@pytest.mark.slow
 def test_a_perfect_and_a_silent_run_look_the_same_at_every_step(tmp_path, pack, log):
     runs = [
         played(tmp_path / name, pack, getattr(pack, name).read_bytes(), log, eyes=("ada",))

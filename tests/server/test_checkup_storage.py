@@ -1,11 +1,11 @@
 """The doctor tells which database and which storage a server uses, and whether the object store answers (P-15)."""
 
 import pytest
+from tests.offices.engines import object_store
 
 from basanite.campaign.settings import Storage
 from basanite.server import checkup
 from basanite.testing import small_office
-from basanite.testing.object_store import object_store
 
 
 @pytest.fixture(scope="module")

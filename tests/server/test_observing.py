@@ -11,10 +11,10 @@ import pytest
 import structlog
 from fastapi import Depends
 from starlette.testclient import TestClient
+from tests.offices import engines
 
 from basanite.server.app import make_app
 from basanite.server.roles import allow
-from basanite.testing import engines
 
 pytestmark = pytest.mark.req("P-14")
 
@@ -38,6 +38,7 @@ def test_a_server_whose_database_is_gone_is_live_and_not_ready(office, small, tm
         assert (answer.status_code, answer.json()["checks"]["database"]) == (503, False)
 
 
+@pytest.mark.slow
 @pytest.mark.req("X-24")
 def test_a_thousand_probes_at_once_do_not_disturb_each_other(client, office):
     with ThreadPoolExecutor(20) as threads:

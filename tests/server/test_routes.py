@@ -10,7 +10,7 @@ from fastapi import FastAPI
 from basanite.campaign.store.tables import Account
 from basanite.server.accounts import sessions
 from basanite.server.app import make_app
-from basanite.server.roles import OPERATOR, ROLES, list_of_routes
+from basanite.server.roles import OPERATOR, ROLES, list_routes
 
 IMPLIED = {"pi": {"member"}, "administrator": {"evaluation"}}
 """Who has one role has these too."""
@@ -46,15 +46,16 @@ def headers_of(way, role, office, everybody):
 
 
 def test_every_route_declares_its_policy(office):
-    assert [route.path for route in list_of_routes(make_app(office)) if route.policy is None] == []
+    assert [route.path for route in list_routes(make_app(office)) if route.policy is None] == []
 
 
 def test_a_route_without_a_policy_is_noticed():
     app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None)
     app.get("/open")(lambda: "")
-    assert [route.path for route in list_of_routes(app) if route.policy is None] == ["/open"]
+    assert [route.path for route in list_routes(app) if route.policy is None] == ["/open"]
 
 
+@pytest.mark.few(9)
 @pytest.mark.req("P-5")
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("role", ROLES)
@@ -72,7 +73,7 @@ def test_a_route_lets_in_the_roles_that_it_declares_and_no_other(role, way, clie
 
 def walked(app, role, way):
     """All routes; but that a route without a scope takes no token is found out once, as the mightiest."""
-    every = list_of_routes(app)
+    every = list_routes(app)
     return every if way == "session" or role == ROLES[-1] else [route for route in every if route.policy.scope]
 
 
@@ -96,7 +97,7 @@ def problems(answer):
 
 @pytest.mark.req("P-5")
 def test_a_campaign_that_does_not_exist_is_not_found_by_anybody(client, everybody):
-    paths = [route for route in list_of_routes(client.app) if "{slug}" in route.path and "GET" in route.methods]
+    paths = [route for route in list_routes(client.app) if "{slug}" in route.path and "GET" in route.methods]
     for route in paths:
         there = address(route.path).replace("/small", "/none-of-these")
         for role in ("visitor", "member", "evaluation"):
@@ -121,5 +122,5 @@ def test_a_browser_changes_nothing_without_the_value_that_only_our_pages_know(cl
 
 
 def test_metrics_are_for_operators_and_administrators(client):
-    (route,) = [route for route in list_of_routes(client.app) if route.path == "/metrics"]
+    (route,) = [route for route in list_routes(client.app) if route.path == "/metrics"]
     assert route.policy.roles == {OPERATOR, "administrator"}

@@ -16,7 +16,7 @@ import pytest
 from tests.cli.running import here, moved, plain
 
 from basanite.campaign.settings import Mail
-from basanite.cli.operating.serve import is_loopback, linked_at
+from basanite.cli.server import is_loopback, linked_at
 from basanite.server.checkup import examine
 from basanite.testing import small_office
 
@@ -55,6 +55,7 @@ def test_the_server_starts_answers_and_stops_in_good_order(tmp_path):
     assert process.returncode in (0, -signal.SIGTERM)
 
 
+@pytest.mark.slow
 @pytest.mark.req("D-9")
 @pytest.mark.timeout(240)
 def test_links_in_mails_begin_with_the_address_that_is_served(tmp_path):

@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 from tests.representation.made import EXAMPLE
 
-from basanite.metrics.representation.cosine import ferm
-from basanite.synthetic.examples.features import BATCH, KNOWN, REPEATS, ROWS, example_files, trained
+from basanite.representation.measures.ferm import ferm
+from basanite.synthetic.features import BATCH, KNOWN, REPEATS, ROWS, example_files, train_network, write_task_example
 
 FILES = sorted(path.stem for path in EXAMPLE.glob("*.npz"))
 
 
 @pytest.fixture(scope="module")
 def made():
-    return example_files(trained())
+    return example_files(train_network())
 
 
 def test_the_code_makes_the_files_that_are_there_with_the_same_rows(made):
@@ -29,6 +29,21 @@ def test_known_digits_are_represented_better_than_unknown_ones(made, where):
     sets = {name: np.load(EXAMPLE / f"{name}.npz") if where == "stored" else made[name] for name in ("seen", "unseen")}
     values = {name: ferm(one["features"], one["labels"]).values["ferm1"].value for name, one in sets.items()}
     assert values["seen"] > values["unseen"] + 0.05
+
+
+def test_the_files_of_the_task_are_made_by_the_code(tmp_path):
+    write_task_example(tmp_path)
+    there = EXAMPLE.parent / "representation"
+    assert (tmp_path / "labels.csv").read_text() == (there / "labels.csv").read_text()
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(
+        path.name
+        for path in there.iterdir()
+        if path.suffix not in {".md", ".toml"}  # which people write
+    )
+    for name in ("alpha", "gamma"):
+        mine, kept = np.load(tmp_path / f"{name}.npz"), np.load(there / f"{name}.npz")
+        assert {key: mine[key].shape for key in mine} == {key: kept[key].shape for key in kept}
+    assert sorted(np.load(there / "alpha.npz")["ids"]) != list(np.load(there / "alpha.npz")["ids"])
 
 
 def test_batches_hold_more_and_more_unknown_digits(made):

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from basanite.synthetic.examples.language import write_examples
+from tests.synthetic.language_examples import write_examples
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 

@@ -11,12 +11,19 @@ from pathlib import Path
 import pytest
 
 from basanite.errors import SettingError
+from basanite.formats.datasets.dataset_tree import read_tree
+from basanite.formats.datasets.raw_documents import RawDocument, read_raw_documents
 from basanite.formats.factors import read_factors
-from basanite.formats.packs.dataset_tree import read_tree
-from basanite.formats.packs.raw_documents import RawDocument, read_raw_documents
 from basanite.problems import Findings
-from basanite.synthetic.files.pack_builder import PackSpec, build_packs
-from basanite.synthetic.files.packs import RawSpec, raw_documents, write_raw_table, write_secrets, write_tree
+from basanite.synthetic.packs import (
+    PackSpec,
+    RawSpec,
+    build_packs,
+    raw_documents,
+    write_raw_table,
+    write_secrets,
+    write_tree,
+)
 
 RAW = raw_documents(RawSpec(400, seed=3))
 SPEC = PackSpec("1A", dev=50, analysis=50, seed=5)
@@ -149,7 +156,7 @@ def test_one_pack_can_be_written_alone_and_nothing_is_written_over(tmp_path):
     assert read_tree(root, findings).packs == ("EVAL1",)
     assert findings.problems == []
     assert "must not: " in (root / "README.TXT").read_text()
-    with pytest.raises(SettingError, match="exists already"):
+    with pytest.raises(SettingError, match="already exists"):
         write_tree(PACKS, tmp_path)
 
 

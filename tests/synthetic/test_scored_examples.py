@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from basanite.synthetic.examples.scored import example_files, write_examples
+from tests.synthetic.scored_examples import example_files, write_examples
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 

@@ -11,10 +11,10 @@ from types import ModuleType
 
 import numpy as np
 import pytest
+from tests.synthetic import clir_example
 
 from basanite.errors import SettingError
 from basanite.synthetic import clir
-from basanite.synthetic.examples import clir as clir_example
 
 ROOT = Path(__file__).parents[2]
 ALPHA = clir.Quality("Alpha", 8.0)

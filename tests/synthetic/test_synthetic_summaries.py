@@ -11,16 +11,22 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
+from tests.synthetic import identification_examples as identification_example
+from tests.synthetic import summaries_example
 from tests.synthetic.test_synthetic_clir import contents
 
 import basanite
-from basanite.formats.summaries.image_header import check_image
+from basanite.formats.retrieval.image_header import check_image
 from basanite.synthetic.clir import Quality, Spec, catalogue, relevance
-from basanite.synthetic.examples import identification as identification_example
-from basanite.synthetic.examples import summaries as summaries_example
-from basanite.synthetic.files.pictures import text_picture
 from basanite.synthetic.identification import SECOND_DOMAIN, domains, languages
-from basanite.synthetic.summaries import JUDGES, Summarised, judgement_rows, returned, summary_members
+from basanite.synthetic.summaries import (
+    JUDGES,
+    Summarised,
+    judgement_rows,
+    returned_documents,
+    summary_members,
+    text_picture,
+)
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"
@@ -39,7 +45,7 @@ def test_every_returned_pair_has_rows_metadata_image_and_votes():
     members = dict(summary_members(ALPHA))
     votes = Counter((query, document) for _, query, document, _ in judgement_rows(ALPHA))
     for number, query in enumerate(catalogue(SPEC).queries):
-        for document in returned(ALPHA, number):
+        for document in returned_documents(ALPHA, number):
             path = f"{query}/{ALPHA.base(query, document)}"
             assert json.loads(members[f"{path}.json"])["image_filename"] == f"{ALPHA.base(query, document)}.png"
             assert not list(check_image(f"{path}.png", members[f"{path}.png"]))

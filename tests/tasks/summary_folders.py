@@ -5,7 +5,7 @@ import json
 import numpy as np
 from tests.tasks.folders import documents, key_files, queries, written
 
-from basanite.synthetic.files.pictures import text_picture
+from basanite.synthetic.summaries import text_picture
 
 IMAGE = text_picture(["panel", "of", "judges"])
 TEAM, LABEL = "FLAIR", "Alpha"

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from tests.analysis.tables_of_votes import FIVE, panels, votes_in
 
+from basanite.metrics.judgement.agreement import one_way
 from basanite.metrics.judgement.alpha import alpha_listed, listed_ratings, percent_listed
-from basanite.metrics.judgement.intraclass import one_way
 from basanite.tasks.agreement import agreement, grade_agreement, judge_agreement
 
 SEEDS = range(6)

@@ -10,7 +10,7 @@ from basanite.errors import InvalidInputError, SettingError
 from basanite.metrics.text import captions
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "captions"
-NAMES = ("cider_d", "bleu1", "bleu2", "bleu3", "bleu4", "meteor", "rouge_l", "fusion")
+NAMES = ("cider_d", "bleu1", "bleu2", "bleu3", "bleu4", "meteor", "rouge_l", "cider", "fusion")
 
 
 def lines(path, records):
@@ -150,7 +150,7 @@ def test_all_mistakes_of_the_broken_example_are_found_at_once():
     findings = basanite.validate("captions", **example("broken"))
     messages = [problem.message for problem in findings.problems]
     assert not findings.valid
-    assert {"image '8' has two captions", "entry 13 has no caption", "no item is called '9001'"} <= set(messages)
+    assert {"image '8' has several captions", "entry 13 has no caption", "no item is called '9001'"} <= set(messages)
     assert "item '4' has no answer" in messages
     with pytest.raises(InvalidInputError):
         basanite.score("captions", **example("broken"))

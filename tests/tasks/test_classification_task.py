@@ -7,10 +7,10 @@ import numpy as np
 import polars
 import pytest
 from sklearn import metrics as peer
+from tests.synthetic.sentence_examples import write_classification
 
 import basanite
 from basanite.errors import SettingError
-from basanite.synthetic.examples.sentences import write_classification
 from basanite.tasks import classification
 from basanite.tasks.classification import TASK
 

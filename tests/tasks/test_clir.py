@@ -9,11 +9,12 @@ from tests.metrics.detections import BETA, exactly, tables
 from tests.tasks.folders import answer_files, documents, key_files, packed, run, written
 
 import basanite
+from basanite.analysis.results import score_object
+from basanite.canonical import dumps
 from basanite.errors import SettingError
-from basanite.metrics.retrieval.detection import AQWV, rates
+from basanite.metrics.retrieval.query_value import AQWV, rates
 from basanite.metrics.retrieval.thresholds import SCALE, Detections
-from basanite.reports.formats.json_output import dumps, score_object
-from basanite.tasks.detecting.betas import beta_of_constants
+from basanite.tasks.retrieval.decisions import beta_of_constants
 
 FORMS = ("aqwv", "aqwv_all", "aqwv_relevant")
 
@@ -177,8 +178,8 @@ def test_the_first_form_says_beside_its_value_when_its_landmarks_move(tmp_path, 
     silent = scored(run(tmp_path, relevant, np.zeros_like(relevant)))
     assert silent.values["aqwv_all"].value == float(share)
     (flag,) = [flag for flag in silent.values["aqwv_all"].flags if "C05" in flag]
-    assert f"silent system gets {share} here, not 0" in flag
-    assert f"worst {share} more than -beta" in flag
+    assert f"system that returns nothing gets {share} here, not 0" in flag
+    assert f"lowest possible value is {share} - beta" in flag
 
 
 @pytest.mark.req("C05")

@@ -5,9 +5,9 @@ import pytest
 from tests.tasks.folders import answer_files, changed, documents, key_files, packed, queries, run, written
 
 import basanite
+from basanite.analysis.results import score_object
 from basanite.errors import InvalidInputError, SettingError
-from basanite.reports.formats.json_output import score_object
-from basanite.reports.kinds.scoring import analysis_report
+from basanite.reports.analysis import analysis_report
 
 RELEVANT = np.array([[1, 0, 0, 1], [0, 0, 1, 0], [0, 0, 0, 0]], bool)
 NAMES = documents(4)

@@ -15,11 +15,11 @@ from tests.tasks.summary_folders import judgement_table, run, summary_files
 
 import basanite
 from basanite import spine
-from basanite.analysis.dawid_skene import fit
-from basanite.analysis.votes import decided, votes_of
+from basanite.analysis.results import score_object
+from basanite.analysis.votes import decide_by_majority, fit, votes_of
+from basanite.canonical import dumps
 from basanite.errors import InvalidInputError, SettingError
-from basanite.reports.formats.json_output import dumps, score_object
-from basanite.reports.formats.terminal import render
+from basanite.reports.outputs.terminal import render
 from basanite.synthetic.clir import Quality, Spec, write_key, write_metadata
 from basanite.synthetic.summaries import Summarised, write_judgements, write_summaries
 from basanite.tasks.e2e import TASK
@@ -166,7 +166,7 @@ def test_rule_and_tie_rule_stand_in_json_report_and_signature(tmp_path, chosen, 
 @pytest.mark.req("C08")
 @pytest.mark.parametrize("wrong", [{"rule": "most"}, {"tie": "n"}, {"judging": "mean"}])
 def test_an_unknown_rule_is_refused_before_anything_is_read(wrong):
-    with pytest.raises(SettingError, match="it is none of"):
+    with pytest.raises(SettingError, match="it is not one of"):
         basanite.validate("e2e", reference="none", submission="none", **wrong)
 
 
@@ -292,7 +292,7 @@ def test_dawid_skene_decides_each_pair_and_tells_its_restarts(campaign, monkeypa
     judges, pairs = sorted({row[0] for row in rows}), sorted({(row[1], row[2]) for row in rows})
     columns = [judges.index(row[0]) for row in rows], [pairs.index((row[1], row[2])) for row in rows]
     votes = votes_of(*columns, [row[3] == "R" for row in rows], judges=len(judges), items=len(pairs))
-    verdicts = dict(zip(pairs, decided(fit(votes).posterior).tolist(), strict=True))
+    verdicts = dict(zip(pairs, decide_by_majority(fit(votes).posterior).tolist(), strict=True))
     assert verdicts != {pair: float(share > 0.5) for pair, share in zip(pairs, _shares(rows, pairs), strict=True)}
     monkeypatch.setattr(ORACLE, "votes", lambda folder: verdicts)
     monkeypatch.setattr(ORACLE, "share", lambda given, settings: given)
@@ -310,7 +310,7 @@ def _shares(rows, pairs):
 
 def test_pairs_with_one_judgement_are_counted_in_a_note(tmp_path):
     assert any(
-        "1 of 5 pairs have one judgement" in note for note in scored(run(tmp_path, RELEVANT, RETURNED, VOTES)).notes
+        "1 of 5 pairs have one judgment" in note for note in scored(run(tmp_path, RELEVANT, RETURNED, VOTES)).notes
     )
 
 

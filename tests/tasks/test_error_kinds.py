@@ -4,12 +4,11 @@ import numpy as np
 import pytest
 from tests.tasks import folders
 
-from basanite.cli.scoring.held_key import HeldKeyWork
+from basanite.cli.held_key import HeldKeyScorer
 from basanite.errors import InvalidInputError, SettingError
 from basanite.problems import Findings
 from basanite.tasks import Inputs
-from basanite.tasks.detecting.error_kinds import read_error_kinds
-from basanite.tasks.detecting.outcomes import mistakes_of, remembering
+from basanite.tasks.retrieval.mistakes import mistakes_of, read_error_kinds, remembering
 
 STRING, DOMAIN, NEITHER = "right string, wrong domain", "right domain, wrong string", "neither"
 # Six documents: relevant, right string only, right domain only, neither, neither, conversational speech.
@@ -47,7 +46,7 @@ def case(tmp_path):
             table(tmp_path / "d.tsv", "document", "genre", dict(zip(names, genres, strict=True))),
             table(tmp_path / "q.tsv", "query", "domain", dict.fromkeys(queries, domain)),
         )
-        run = HeldKeyWork("clir", {}).run(
+        run = HeldKeyScorer("clir", {}).run(
             Inputs(files["submission"], files["reference"], metadata=metadata), remembering
         )
         findings = Findings()
@@ -129,5 +128,5 @@ def test_a_submission_with_problems_is_refused_with_all_of_them(tmp_path):
     files = folders.run(tmp_path, RELEVANT, RETURNED)
     folders.changed(files["submission"], "query00001.tsv", b"\tY\t", b"\ty\t")
     with pytest.raises(InvalidInputError) as refused:
-        HeldKeyWork("clir", {}).run(Inputs(files["submission"], files["reference"]), remembering)
+        HeldKeyScorer("clir", {}).run(Inputs(files["submission"], files["reference"]), remembering)
     assert refused.value.findings.counts["M28"] == 5

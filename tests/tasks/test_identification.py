@@ -11,9 +11,10 @@ from tests.tasks.folders import confidence, documents, letter, packed, written
 
 import basanite
 from basanite import spine
-from basanite.reports.formats.html import render as html
-from basanite.reports.formats.json_output import compare_object, dumps, score_object
-from basanite.reports.formats.terminal import render
+from basanite.analysis.results import compare_object, score_object
+from basanite.canonical import dumps
+from basanite.reports.outputs.html import render as html
+from basanite.reports.outputs.terminal import render
 from basanite.tasks.identification import DOMAINID, LANGID
 
 TRUTH = {"GOV": [1, 1, 0, 0, 0], "LIF": [1, 0, 1, 0, 0], "SPO": [0, 0, 0, 0, 0]}
@@ -98,8 +99,13 @@ def test_both_blocks_are_labelled_percent_of_the_truth_first(tmp_path, task):
         first, second = text.index("Percent of the relevant documents"), text.index("Percent of the own class")
         assert first < second
     tables = {figure.title: figure for figure in task.figures(result)}
-    assert tables["Percent of the relevant documents"].columns == ("target", *SHARES)
-    assert tables["Percent of the own class"].columns == ("target", *CLASSES)
+    assert tables["Percent of the relevant documents"].columns == (
+        "target",
+        *(f"X{place} (% of perfect)" for place in (1, 2, 3, 4)),
+    )
+    assert tables["Percent of the own class"].columns == (
+        *("target", "Hits (%)", "Misses (%)", "False alarms (%)", "Correct rejections (%)"),
+    )
     assert tables["Documents"].rows[0] == ("GOV", 1, 1, 3, 0)
     assert any("may exceed 100" in note for note in result.notes)
 

@@ -5,9 +5,9 @@ import math
 
 import numpy as np
 import pytest
+from tests.synthetic.sentence_examples import write_lm
 
 import basanite
-from basanite.synthetic.examples.sentences import write_lm
 
 
 @pytest.fixture

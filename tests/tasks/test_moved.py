@@ -7,7 +7,7 @@ import pytest
 import basanite
 from basanite.figures import Excerpts
 from basanite.spine import find_task
-from basanite.tasks.moved import LONGEST, text_extracts, word_pieces
+from basanite.tasks.moved_units import LONGEST, text_extracts, word_pieces
 
 
 def marked(pieces, mark):

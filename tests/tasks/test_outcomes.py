@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from tests.tasks import folders
 
-from basanite.analysis.mistakes import counted
-from basanite.cli.scoring.held_key import HeldKeyWork
+from basanite.analysis.mistakes import level_counts
+from basanite.cli.held_key import HeldKeyScorer
 from basanite.errors import SettingError
 from basanite.tasks import Inputs
-from basanite.tasks.detecting.outcomes import mistakes_of, remembering, with_images
+from basanite.tasks.retrieval.mistakes import mistakes_of, remembering, with_images
 
 RNG = np.random.default_rng(8)
 RELEVANT = RNG.random((5, 20)) < 0.3
@@ -64,13 +64,13 @@ def end_to_end(tmp_path, relevant, returned, score):
         (tmp_path / "Sys" / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "Sys" / path).write_bytes(data)
     key = folders.written(tmp_path / "key", folders.key_files(relevant))
-    return HeldKeyWork("e2e", {}).run(Inputs(tmp_path / "Sys", key), remembering)
+    return HeldKeyScorer("e2e", {}).run(Inputs(tmp_path / "Sys", key), remembering)
 
 
 @pytest.fixture(scope="module")
 def mistakes(tmp_path_factory):
     files = folders.run(tmp_path_factory.mktemp("run"), RELEVANT, RETURNED, SCORE)
-    run = HeldKeyWork("clir", {}).run(Inputs(files["submission"], files["reference"]), remembering)
+    run = HeldKeyScorer("clir", {}).run(Inputs(files["submission"], files["reference"]), remembering)
     return mistakes_of(run, "Alpha")
 
 
@@ -113,8 +113,8 @@ def test_counts_by_factor_add_up_to_all_mistakes(tmp_path):
     names = folders.documents(20)
     (tmp_path / "d.tsv").write_text("document\tgenre\n" + "".join(f"{name}\tNT\n" for name in names[:12]))
     inputs = Inputs(files["submission"], files["reference"], metadata=(tmp_path / "d.tsv",))
-    found = mistakes_of(HeldKeyWork("clir", {}).run(inputs, remembering), "Alpha")
-    genre = counted(found)["genre"]
+    found = mistakes_of(HeldKeyScorer("clir", {}).run(inputs, remembering), "Alpha")
+    genre = level_counts(found)["genre"]
     assert set(genre) == {"NT", ""}
     misses = (RELEVANT & ~RETURNED)[:, :12].sum()
     assert genre["NT"] == {"miss": misses, "false alarm": (RETURNED & ~RELEVANT)[:, :12].sum()}

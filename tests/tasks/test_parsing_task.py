@@ -5,13 +5,13 @@ import math
 
 import numpy as np
 import pytest
+from tests.synthetic.sentence_examples import write_parsing
 
 import basanite
 from basanite import spine
 from basanite.errors import InvalidInputError, SettingError, UnreadableError
 from basanite.figures import Excerpts
 from basanite.problems import Findings
-from basanite.synthetic.examples.sentences import write_parsing
 from basanite.tasks import Inputs
 from basanite.tasks.parsing import TASK
 
@@ -53,7 +53,7 @@ def test_a_parser_is_scored_with_intervals_and_a_signature(tmp_path):
     [
         ("", "there is no tree"),
         ("(S (N dog)", "1 bracket is never closed"),
-        ("(S (N cat))", "the tree is none of its sentence: 1 words are left after deletion, 3 in the reference"),
+        ("(S (N cat))", "the tree does not match its sentence: 1 words are left after deletion, 3 in the reference"),
         ("(S (D the) (N cat) (V ran))", "word 2 after deletion is 'cat', in the reference 'dog'"),
     ],
 )
@@ -110,7 +110,7 @@ def test_trees_are_checked_without_a_reference_too(files):
 @pytest.mark.req("T-2")
 def test_a_parameter_file_of_evalb_sets_the_rules_and_is_recorded_by_what_it_says(tmp_path, files):
     prm = tmp_path / "our.prm"
-    prm.write_text("DELETE_LABEL TOP\nDELETE_LABEL NP\nCUTOFF_LEN 2\nEQ_LABEL VP XP\nQUOTE_LABEL ''\n")
+    prm.write_text("DELETE_LABEL TOP\nDELETE_LABEL NP\nCUTOFF_LEN 2\nEQ_LABEL VP XP\nQUOTE_LABEL ''\nLABELED 0\n")
     given = files([line.replace("VP", "XP") for line in GOLD])
     result = basanite.score("parsing", **given, parameters=prm)
     assert result.values["exact"].value == 1.0
@@ -119,7 +119,9 @@ def test_a_parameter_file_of_evalb_sets_the_rules_and_is_recorded_by_what_it_say
     assert settings["deleted"] == ("TOP", "NP")
     assert settings["cutoff"] == 2
     assert str(tmp_path) not in result.signature
-    assert any("QUOTE_LABEL" in note for note in result.notes)
+    assert settings["quotes"] == ("''",)
+    assert "quotes:''" in result.signature
+    assert any("LABELED 0" in note for note in result.notes)
     assert basanite.score("parsing", **given).values["exact"].value == 0.0
     with pytest.raises(UnreadableError, match=r"nothing\.prm"):
         basanite.score("parsing", **given, parameters=tmp_path / "nothing.prm")
@@ -143,8 +145,8 @@ def test_words_may_be_deleted_as_the_reference_says(files):
 
 def test_trees_may_run_over_lines(files):
     spread = [line.replace(" (VP", "\n   (VP") for line in GOLD]
-    assert not basanite.validate("parsing", **files(spread, gold=spread)).valid
-    result = basanite.score("parsing", **files(spread, gold=GOLD), layout="trees")
+    assert not basanite.validate("parsing", **files(spread, gold=spread), layout="lines").valid
+    result = basanite.score("parsing", **files(spread, gold=GOLD))
     assert result.values["exact"].value == 1.0
     broken = [*spread[:-1], "(S (N dog)"]
     problems = basanite.validate("parsing", **files(broken, gold=GOLD), layout="trees").problems

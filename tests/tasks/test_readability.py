@@ -8,12 +8,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.synthetic.readability_files import example_files, write_examples
 
 import basanite
 from basanite import registry, spine
 from basanite.analysis.results import Design
 from basanite.problems import Findings
-from basanite.synthetic.readability import example_files, write_examples
 from basanite.tasks import Inputs
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
@@ -137,7 +137,7 @@ def test_a_lead_that_other_novices_might_take_away_is_not_enough(tmp_path):
 def test_one_metric_declared_beforehand_takes_the_place_of_holm():
     analysis, _ = report(verdict="proportional_target")
     assert "proportional_target above the plan's null" in verdict(analysis.notes)
-    with pytest.raises(basanite.errors.SettingError, match="none of holm"):
+    with pytest.raises(basanite.errors.SettingError, match="it is not one of holm"):
         report(verdict="best")
 
 

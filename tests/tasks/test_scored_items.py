@@ -13,7 +13,7 @@ from tests.cli.running import process
 import basanite
 from basanite.analysis.resampling import frame_of, weights
 from basanite.errors import InvalidInputError, SettingError, UnreadableError
-from basanite.metrics.retrieval import average_precision, dense_ranking
+from basanite.metrics.retrieval import average_precision, ranking
 from basanite.tasks.labels import label_figures
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
@@ -43,7 +43,7 @@ def test_scores_of_a_run_file_and_of_a_matrix_are_the_same(tmp_path):
     (tmp_path / "alpha.run").write_text(run)
     (tmp_path / "qrels.txt").write_text(qrels)
     found = {name: value.value for name, value in score("ranking", tmp_path).values.items()}
-    assert found == pytest.approx(dense_ranking.values(scores, grades), abs=1e-9)
+    assert found == pytest.approx(ranking.values(scores, grades), abs=1e-9)
 
 
 def test_queries_of_a_ranking_may_be_named_as_no_file_could_be(tmp_path):
@@ -72,7 +72,7 @@ def test_draws_move_whole_clusters_and_the_report_says_so(task, cluster, tmp_pat
     shutil.copytree(EXAMPLES / task, apart)
     polars.read_csv(apart / "reference.csv").drop(cluster).write_csv(apart / "reference.csv")
     alone = score(task, apart)
-    assert "units taken as independent" in alone.notes
+    assert "units treated as independent" in alone.notes
     primary = together.scores.primary
     assert alone.values[primary].value == pytest.approx(together.values[primary].value)
     assert alone.values[primary].low != together.values[primary].low
@@ -80,7 +80,7 @@ def test_draws_move_whole_clusters_and_the_report_says_so(task, cluster, tmp_pat
 
 @pytest.mark.req("S-10")
 def test_a_ranking_says_that_documents_are_held_fixed():
-    assert "intervals are over queries; documents and judgements are held fixed" in score("ranking").notes
+    assert "intervals are over queries; documents and judgments are held fixed" in score("ranking").notes
 
 
 @pytest.mark.req("H-20")
@@ -248,7 +248,7 @@ def test_a_pipe_as_a_run_is_refused_and_never_waited_for(tmp_path):
 
 @pytest.mark.req("S-10")
 def test_a_comparison_says_what_moves_together_in_a_draw():
-    for task, said in (("labels", "items of one film stay together"), ("relevance", "units taken as independent")):
+    for task, said in (("labels", "items of one film stay together"), ("relevance", "units treated as independent")):
         files = dict.fromkeys(("one", "other"), EXAMPLES / task / SUBMISSIONS[task])
         found = basanite.compare(task, reference=EXAMPLES / task / TRUTH[task], submissions=files, draws=50)
         assert any(said in note for note in found.notes)
@@ -288,7 +288,7 @@ def test_ranks_that_say_nothing_or_agree_are_no_contradiction(ranks, tmp_path):
 def test_queries_without_judgements_are_told_once_where_they_are_most(tmp_path):
     run = "".join(f"q{number} Q0 a 1 1 x\n" for number in range(1, 40))
     found = run_of(tmp_path, run)
-    assert [each.message for each in found] == ["37 of 39 queries, such as 'q10', without judgements: passed over"]
+    assert [each.message for each in found] == ["37 of 39 queries, such as 'q10', without judgments: ignored"]
     few = run_of(tmp_path, "q1 Q0 a 1 1 x\nq9 Q0 a 1 1 x\n")
     assert [each.found for each in few] == ["q2", "q9"]
 

@@ -109,13 +109,13 @@ def test_speakers_or_recordings_move_together_in_draws(tmp_path, column):
     found = score(tmp_path, truth, dict.fromkeys(truth, "a x"))
     assert found.scores.tables["wer"].clusters.tolist() == [0, 0, 1, 1, 2, 2, 3, 3]
     assert any(column in note for note in found.notes)
-    assert "units taken as independent" not in found.notes
+    assert "units treated as independent" not in found.notes
 
 
 @pytest.mark.req("S-10")
 def test_without_a_column_the_report_says_units_are_taken_as_independent(tmp_path):
     found = score(tmp_path, {"1": {"references": ["a"]}}, {"1": "a"})
-    assert "units taken as independent" in found.notes
+    assert "units treated as independent" in found.notes
 
 
 @pytest.mark.req("S-10")
@@ -303,4 +303,4 @@ def test_a_time_is_written_in_digits(tmp_path):
     (tmp_path / "s.ctm").write_text("r A 1_0 1 a\n")
     with pytest.raises(InvalidInputError) as error:
         basanite.score("speech", reference=tmp_path / "r.stm", submission=tmp_path / "s.ctm")
-    assert "is no time" in error.value.findings.problems[0].message
+    assert "is not a time" in error.value.findings.problems[0].message

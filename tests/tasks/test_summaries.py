@@ -319,7 +319,7 @@ def sized(width, height):
         pytest.param(b"GIF89a" + bytes(50), "M48", "GIF", marks=pytest.mark.req("M48", case="bad")),
         pytest.param(b"\xff\xd8\xff\xe0", "M48", "", marks=pytest.mark.req("M48", case="bad")),
         pytest.param(b"", "M48", "", marks=pytest.mark.req("M48", case="bad")),
-        pytest.param(IMAGE[:-20], "M48", "cut off or damaged", marks=pytest.mark.req("M48", case="bad")),
+        pytest.param(IMAGE[:-20], "M48", "truncated or damaged", marks=pytest.mark.req("M48", case="bad")),
         pytest.param(animated(), "M49", "frames", marks=pytest.mark.req("M49", case="bad")),
     ],
 )
@@ -377,7 +377,7 @@ def test_threads_change_nothing(tmp_path):
 
 
 def test_nothing_is_left_in_memory_of_what_has_been_matched(tmp_path):
-    from basanite.tasks.detecting.summaries import Folders, ImagePart, MetadataPart, RowsPart
+    from basanite.tasks.retrieval.summaries import Folders, ImagePart, MetadataPart, RowsPart
 
     folders = Folders()
     folders.take(RowsPart(FIRST, {NAMES[0]: (1, f"{base(FIRST, NAMES[0])}.json")}))
@@ -389,7 +389,7 @@ def test_nothing_is_left_in_memory_of_what_has_been_matched(tmp_path):
 
 def test_a_repaired_copy_keeps_images_as_they_are(tmp_path):
     from basanite.formats.archives.archive import open_source
-    from basanite.formats.archives.repair import write_repaired
+    from basanite.formats.archives.output import write_repaired
 
     files = {**summary_files(RETURNED), ROWS: summary_files(RETURNED)[ROWS].replace(b"\n", b"\r\n")}
     given = run(tmp_path, RETURNED, RETURNED, files=files)

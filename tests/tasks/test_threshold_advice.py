@@ -9,15 +9,15 @@ from tests.tasks import folders
 import basanite
 from basanite.analysis.advice import Gain
 from basanite.analysis.results import Difference
-from basanite.cli.scoring.held_key import HeldKeyWork
+from basanite.cli.held_key import HeldKeyScorer
 from basanite.errors import SettingError
 from basanite.figures import Chart
-from basanite.metrics.retrieval.detection import values
+from basanite.metrics.retrieval.query_value import values
 from basanite.metrics.retrieval.thresholds import SCALE
-from basanite.reports.drawing.charts import vega_lite
-from basanite.reports.kinds.advising import advice_report
+from basanite.reports.advice import advice_report
+from basanite.reports.charts import vega_lite
 from basanite.tasks import Inputs
-from basanite.tasks.detecting.threshold_advice import Method, advise
+from basanite.tasks.retrieval.threshold_advice import Method, advise
 
 BETA = 20.0
 
@@ -34,7 +34,7 @@ def season(queries=40, documents=120, *, threshold=50_000, seed=1):
 
 def opened(tmp_path, case, **settings):
     files = folders.run(tmp_path, *case)
-    work = HeldKeyWork("clir", settings, draws=400)
+    work = HeldKeyScorer("clir", settings, draws=400)
     return work, work.run(Inputs(files["submission"], files["reference"]))
 
 
@@ -96,7 +96,7 @@ def test_a_system_that_is_optimal_already_is_told_to_keep_its_decisions(tmp_path
 def test_a_threshold_far_off_is_told_to_move_and_the_gain_has_a_paired_interval(tmp_path):
     case = season(threshold=3_000)
     found = advice(tmp_path, case)
-    best = found.advised
+    best = found.best
     assert best is not None
     assert best.difference.low > 0
     assert best.difference.difference == pytest.approx(best.value - found.submitted)

@@ -118,7 +118,7 @@ def test_documents_move_together_in_draws():
 
 @pytest.mark.req("S-10")
 def test_without_documents_units_are_said_to_be_independent(tmp_path):
-    assert "units taken as independent" in score(tmp_path, [["a"]], ["a"]).notes
+    assert "units treated as independent" in score(tmp_path, [["a"]], ["a"]).notes
 
 
 def test_ter_is_left_out_with_a_reason_where_it_would_take_for_ever(tmp_path):

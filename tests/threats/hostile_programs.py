@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from basanite.harness.sandbox.box import MIB, Box, Ended, Limits
-from basanite.harness.sandbox.running import capability, run_boxed
+from basanite.sandbox.box import MIB, Box, Ended, Limits
+from basanite.sandbox.runner import capability, run_boxed
 
 SECRET: Final = "the-key-of-the-evaluation"
 LIMITS: Final = Limits(seconds=15, memory=256 * MIB, output=2048 * MIB, log=4096, processes=16, files=64)
@@ -233,7 +233,7 @@ PROGRAMS: Final = (
         lambda trial: without_secret(trial) and str(trial.root) not in trial.ended.stdout.decode("utf-8", "replace"),
     ),
     Program(
-        "signals to whoever started it",
+        "signals to anyone who started it",
         """
         import signal
         for number in (signal.SIGSTOP, signal.SIGTERM, signal.SIGKILL):

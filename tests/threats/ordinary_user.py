@@ -10,7 +10,7 @@ import os
 import sys
 from pathlib import Path
 
-from basanite.harness.sandbox import syscalls
+from basanite.sandbox import kernel
 
 USER = 54_321
 
@@ -27,12 +27,12 @@ def open_interpreter() -> None:
     closed = closed_folder(place)
     if closed is None:
         return
-    syscalls.unshare(syscalls.CLONE_NEWNS)
-    syscalls.mount("none", "/", "", syscalls.MS_REC | syscalls.MS_PRIVATE)
+    kernel.unshare(kernel.CLONE_NEWNS)
+    kernel.mount("none", "/", "", kernel.MS_REC | kernel.MS_PRIVATE)
     held = os.open(place, os.O_RDONLY | os.O_DIRECTORY)
-    syscalls.mount("tmpfs", str(closed), "tmpfs", syscalls.MS_NOSUID, "mode=755")
+    kernel.mount("tmpfs", str(closed), "tmpfs", kernel.MS_NOSUID, "mode=755")
     place.mkdir(parents=True)
-    syscalls.mount(f"/proc/self/fd/{held}", str(place), "", syscalls.MS_BIND | syscalls.MS_REC)
+    kernel.mount(f"/proc/self/fd/{held}", str(place), "", kernel.MS_BIND | kernel.MS_REC)
 
 
 def main(command: list[str]) -> None:

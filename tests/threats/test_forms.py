@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from basanite.campaign.model.refusals import RefusedError
-from basanite.server.pages.foundation.multipart import _taken, _Taking
+from basanite.server.pages.forms import _parse_pieces, _UploadReader
 
 FORM = (
     b'--xyz\r\nContent-Disposition: form-data; name="csrf"\r\n\r\ntoken\r\n'
@@ -15,7 +15,7 @@ WHOLE = len(FORM.rstrip())
 
 
 def taken(data, folder):
-    return _taken(_Taking(folder, 1000, lambda token: None), "xyz", iter([data]))
+    return _parse_pieces(_UploadReader(folder, 1000, lambda token: None), "xyz", iter([data]))
 
 
 def test_a_whole_form_is_taken(tmp_path):
@@ -25,6 +25,6 @@ def test_a_whole_form_is_taken(tmp_path):
 
 @pytest.mark.parametrize("length", [*range(0, WHOLE, 7), WHOLE - 1])
 def test_a_form_that_ends_early_is_refused_and_leaves_nothing(tmp_path, length):
-    with pytest.raises(RefusedError, match="ends too early"):
+    with pytest.raises(RefusedError, match="form is incomplete"):
         taken(FORM[:length], tmp_path)
     assert list(tmp_path.iterdir()) == []

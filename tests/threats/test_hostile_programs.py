@@ -14,7 +14,7 @@ import pytest
 from tests.threats.hostile_programs import PROGRAMS
 from tests.threats.ordinary_user import USER
 
-from basanite.harness.sandbox.running import capability
+from basanite.sandbox.runner import capability
 
 ROOT = Path(__file__).parents[2]
 

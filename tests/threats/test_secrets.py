@@ -14,7 +14,7 @@ import pytest
 from pydantic import BaseModel
 
 from basanite.campaign.settings import Accounts, Mail, Provider, Settings, Storage
-from basanite.campaign.store.copies import LOCK
+from basanite.campaign.store.files import LOCK
 from basanite.testing import small_office
 
 SECRET = re.compile(r"(\w+_)?(secret|password|passphrase|token|private)")
@@ -22,7 +22,7 @@ NONCE = re.compile(r"(\w+_)?(nonce|seed)")
 """Secret as long as it is bytes; as text it has been published."""
 TEXT = ("str", "<class 'str'>", "str | None")
 BYTES = ("bytes", "<class 'bytes'>")
-PARTS = ("campaign", "server", "receipts", "harness", "judging", "cli")
+PARTS = ("campaign", "server", "receipts", "harness", "work", "cli")
 OTHERS = stat.S_IROTH | stat.S_IWOTH | stat.S_IXOTH
 
 
@@ -67,7 +67,7 @@ def test_settings_print_none_of_the_secrets_that_they_hold(tmp_path):
 
 
 def test_a_wrong_setting_is_named_without_its_value(tmp_path, monkeypatch):
-    from basanite.cli.operating.office import read_settings
+    from basanite.cli.office import read_settings
     from basanite.errors import SettingError
 
     monkeypatch.chdir(tmp_path)

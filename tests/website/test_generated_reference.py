@@ -17,7 +17,7 @@ from basanite import registry
 from basanite.campaign.settings import Settings
 from basanite.cli import app
 from basanite.server import api
-from basanite.server.roles import list_of_routes
+from basanite.server.roles import list_routes
 
 
 def tree(command: click.Command, context: click.Context) -> Any:
@@ -58,7 +58,7 @@ def test_every_metric_and_every_other_plug_in_is_there():
 
 
 def test_every_call_is_there_with_who_may_make_it():
-    page, routes = http_page(), list_of_routes(routes_alone())
+    page, routes = http_page(), list_routes(routes_alone())
     rows = re.findall(r"^\| `(\w+) (\S+)` \| (.+) \| (.*) \| (.*) \|$", page, re.MULTILINE)
     told = {
         (method, api.PREFIX + path.replace("…", "/campaigns/{slug}")): (about, who)

@@ -1,4 +1,7 @@
-"""The site of the documentation: whole, asking nothing of the network, reading as the pages do in the repository."""
+"""The site of the documentation: whole, asking nothing of the network, reading as the pages do in the repository.
+
+Building it takes a while: what looks at the site is in `make docs` and `make test-all`.
+"""
 
 from __future__ import annotations
 
@@ -58,6 +61,7 @@ def read(html):
     return reader
 
 
+@pytest.mark.slow
 def test_nothing_is_loaded_from_elsewhere(site):
     pages = {page: read(page.read_text(encoding="utf-8")).loads for page in site.rglob("*.html")}
     styles = {
@@ -77,6 +81,7 @@ def test_what_would_be_loaded_from_elsewhere_is_noticed():
     assert len(read(page).loads) == 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", DOCS)
 def test_a_page_reads_in_the_site_as_in_the_repository(name, site):
     """Two readers of Markdown differ over lists and tables; a page that both build alike is safe with either."""
@@ -86,6 +91,7 @@ def test_a_page_reads_in_the_site_as_in_the_repository(name, site):
     assert {block: built[block] for block in BUILDING_BLOCKS} == {block: plain[block] for block in BUILDING_BLOCKS}
 
 
+@pytest.mark.slow
 def test_changes_and_linked_files_are_in_the_site(site):
     assert (site / "changelog.html").is_file()
     linked = "repository/benchmarks/results/coverage.json"
@@ -133,6 +139,7 @@ def visit(chrome, address):
         context.close()
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_browser_asks_the_site_alone(scheme, visit, address):
@@ -144,6 +151,8 @@ def test_a_browser_asks_the_site_alone(scheme, visit, address):
     assert ink == {"light": "rgb(118, 86, 0)", "dark": "rgb(226, 191, 92)"}[scheme], "not the product's colours"
 
 
+@pytest.mark.slow
+@pytest.mark.few(1)
 @pytest.mark.browser
 @pytest.mark.parametrize("path", ["index.html", "reference/generated/http.html", "tutorial/first-reading-task.html"])
 def test_a_phone_shows_a_page_without_moving_sideways(path, visit):
@@ -151,9 +160,24 @@ def test_a_phone_shows_a_page_without_moving_sideways(path, visit):
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_search_finds_a_command_and_leads_to_it(visit):
-    page = visit("index.html")
+    search_and_follow(visit("index.html"))
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+def test_search_works_on_pages_that_are_opened_as_files(site, chrome):
+    context = chrome.new_context()
+    page = context.new_page()
+    page.goto((site / "how-to" / "index.html").as_uri())
+    search_and_follow(page)
+    context.close()
+
+
+def search_and_follow(page):
+    """Search for a command and open the first page that is found."""
     typed, found = page.locator(".md-search__input"), page.locator(".md-search-result__link")
     for _ in range(20):  # what is typed before the index has come is not looked for
         typed.fill("")

@@ -12,7 +12,7 @@ from fastapi.openapi.utils import get_openapi
 from fastapi.routing import iter_route_contexts
 
 from basanite.server import api
-from basanite.server.roles import ROLES, Policy, list_of_routes
+from basanite.server.roles import ROLES, Policy, list_routes
 from tools.website.writing import cell, code, page, table
 
 INTRO = """What the server tells of itself at `/api/v1/openapi.json`, with who may call. [The HTTP API](../http.md)
@@ -24,7 +24,7 @@ CAMPAIGN = "/campaigns/{slug}/"
 def http_page() -> str:
     """All calls, grouped by the first part of their address."""
     app = routes_alone()
-    policies = {(route.path, method): route.policy for route in list_of_routes(app) for method in route.methods}
+    policies = {(route.path, method): route.policy for route in list_routes(app) for method in route.methods}
     groups = defaultdict(list)
     for path, method, operation in _operations(app):
         groups[_group(path)].append(_row(path, method, operation, policies.get((path, method))))

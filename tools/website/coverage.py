@@ -23,6 +23,9 @@ BEGIN, END = "<!-- made by python -m tools.website.coverage -->", "<!-- end -->"
 LOUD, STANDARD_ERRORS = 0.02, 2
 """A test is too loud where its error rate is above its level by more than this share plus these standard errors."""
 
+UNMEASURED = ("coreference", "dependencies", "tagging")
+"""Families whose simulations have not been run yet: the page says so, and S-25 stays open for them."""
+
 Line = Mapping[str, Any]
 Record = Mapping[str, Any]
 Cell = tuple[int, bool]
@@ -69,7 +72,7 @@ def _measured(record: Record) -> str:
     metrics = len({(line["family"], line["metric"]) for line in record["lines"]})
     return (
         f"Measured for {metrics} metrics, with {record['campaigns']:,} simulated evaluations of each size, by "
-        f"intervals at {record['level'] * 100:g} %. A file scored by the default settings is one evaluation."
+        f"intervals at {record['level'] * 100:g}%. A file scored by the default settings is one evaluation."
     )
 
 

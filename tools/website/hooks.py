@@ -28,7 +28,7 @@ CHANGES = {"CHANGELOG.md": "changelog.md"}
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """Headings get the anchors that they have in the repository, where the same pages are read too."""
+    """Headings get the anchors that they have in the repository, where people read the same pages."""
     config.mdx_configs.setdefault("toc", {})["slugify"] = lambda text, separator: slug(text)
     return config
 
@@ -44,7 +44,7 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Point links at where things lie in the site; the first page has doors in the place of a list of pages."""
+    """Point links at where things lie in the site; the first page has cards instead of a list of pages."""
     if page.is_homepage:
         page.meta["hide"] = ["navigation"]
     return rewritten(markdown, _in_repository(page.file), _places())
@@ -70,6 +70,7 @@ def filled(nav: Iterable[Any], names: list[str]) -> Iterator[Any]:
 def _made() -> Iterator[tuple[str, str]]:
     yield from generated_pages()
     yield "assets/site.css", style()
+    yield "assets/iframe-worker.js", Path(__file__).with_name("search_worker.js").read_text(encoding="utf-8")
     mark = resources.files("basanite.reports").joinpath("templates", "mark.svg")
     yield "assets/mark.svg", mark.read_text(encoding="utf-8")
     for path, name in CHANGES.items():

@@ -7,10 +7,10 @@ from itertools import groupby
 from pathlib import Path
 
 from basanite import registry
-from basanite.interface import ANALYSIS
 from basanite.kernel import Metric
-from basanite.spine import find_task
+from basanite.scoring import find_task
 from basanite.tasks import Setting, Task
+from basanite.tasks.settings import ANALYSIS
 from tools.website.writing import cell, code, page, table
 
 WORDS = Path(__file__).resolve().parents[2] / "docs" / "reference" / "metrics"
@@ -23,7 +23,7 @@ def tasks_page() -> str:
     analysis = page(
         "## The analysis of every task", table(["setting", "default", "what it is"], map(_setting, ANALYSIS))
     )
-    return page("# Tasks as registered", "What `basanite tasks` lists.", *map(_task, tasks), analysis)
+    return page("# All tasks", "The list of `basanite tasks`, with the settings of each.", *map(_task, tasks), analysis)
 
 
 def metrics_page() -> str:
@@ -31,15 +31,15 @@ def metrics_page() -> str:
     metrics = [(name, registry.load("metrics", name)) for name in registry.names("metrics")]
     metrics.sort(key=lambda pair: (pair[1].family, pair[0]))
     families = [_family(family, list(members)) for family, members in groupby(metrics, lambda pair: pair[1].family)]
-    intro = "What `basanite metrics` lists, with what each metric promises of itself. [The definitions](../metrics.md)."
-    return page("# Metrics as registered", intro, PROMISES, *families)
+    intro = "The list of `basanite metrics`, with declared properties. [Metrics](../metrics.md) has the definitions."
+    return page("# All metrics", intro, PROMISES, *families)
 
 
-PROMISES = """- *linear*: with equal counts the value is a sum over units, so that a paired test may flip signs
-- *a share*: where an interval would have no width it becomes the exact binomial bound
-- *optimistic*: a maximum chosen with the truth in hand, labelled so wherever it is shown
+PROMISES = """- *linear*: with equal counts the value is a sum over units, so a paired test may flip signs
+- *a share*: an interval without width is replaced by the exact binomial bound
+- *optimistic*: a maximum that uses the reference, and is labeled so wherever it is shown
 - *for each target only*: there is no value of a whole submission
-- *computed anew*: no function of sums, so every draw is computed from rows and weights"""
+- *not from sums*: the value is not a function of sums, so every resample is computed from rows and weights"""
 
 
 def plugins_page() -> str:
@@ -49,9 +49,9 @@ def plugins_page() -> str:
         page(f"## {group}", table(["name", "object"], ([code(one.name), code(one.target)] for one in members)))
         for group, members in groups
     ]
-    intro = """What `basanite plugins` lists: names, and the objects behind them.
-[Yours](../../how-to/write-a-plugin.md) come in by the same door."""
-    return page("# Plug-ins as registered", intro, *parts)
+    intro = """The list of `basanite plugins`: names and their objects.
+[Write a plug-in](../../how-to/write-a-plugin.md) explains how to add yours."""
+    return page("# All plug-ins", intro, *parts)
 
 
 def _task(task: Task) -> str:
@@ -94,7 +94,7 @@ def _promises(metric: Metric) -> str:
         "a share": metric.proportion,
         "optimistic": metric.optimistic,
         "for each target only": not metric.overall,
-        "computed anew": metric.compute is not None,
+        "not from sums": metric.compute is not None,
     }
     parts = [
         metric.possible,

@@ -36,10 +36,17 @@ LINES = (
     Shown("clir", "pandas / us, CPU", "validate and score 19.5 million decisions", "a pandas script"),
     Shown("captions", "peer / us, CPU", "caption metrics of 40,504 images", "pycocoevalcap"),
     Shown("translation", "sacrebleu / us, CPU", "BLEU of 20,000 segments", "sacreBLEU"),
+    Shown("translation", "sacrebleu / us, TER, CPU", "TER of 1,000 segments", "sacreBLEU"),
     Shown("paired", "sacrebleu / us, bootstrap, CPU", "10,000 paired draws", "sacreBLEU"),
     Shown("paired", "sacrebleu / us, randomisation, CPU", "10,000 paired swaps", "sacreBLEU"),
     Shown("speech", "jiwer / us from texts, CPU", "word error rate of 100,000 utterances", "jiwer"),
     Shown("parsing", "PYEVALB / us, CPU of reading and scoring", "brackets of 2,416 trees", "PYEVALB"),
+    Shown(
+        "conllu",
+        "plain Python / us, CPU of reading and scoring",
+        "CoNLL 2018 values of 2,000 sentences",
+        "plain Python",
+    ),
     Shown(
         "ranking", "pytrec_eval / us, CPU of evaluating", "ranking of 1,300 queries x 15,000 documents", "pytrec_eval"
     ),

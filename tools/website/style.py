@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from basanite.reports.theme import DARK, LIGHT, MONO, SANS, SERIF, declarations
+from basanite.reports.theme import DARK, LIGHT, MONO, SANS, declarations, embedded_typeface
 
 RULES = Path(__file__).with_name("site.css")
 
@@ -13,5 +13,5 @@ def style() -> str:
     """Colours of both modes from the one file that pages, reports and slides share, then the rules that use them."""
     light = f":root, [data-md-color-scheme=default] {{ {declarations(LIGHT)} }}"
     dark = f"@media screen {{ [data-md-color-scheme=slate] {{ {declarations(DARK)} }} }}"
-    type_ = f":root {{ --sans: {SANS}; --serif: {SERIF}; --mono: {MONO}; }}"
-    return "\n".join([type_, light, dark, RULES.read_text(encoding="utf-8")])
+    type_ = f":root {{ --sans: {SANS}; --mono: {MONO}; }}"
+    return "\n".join([embedded_typeface(), type_, light, dark, RULES.read_text(encoding="utf-8")])

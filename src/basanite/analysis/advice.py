@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from basanite.analysis.intervals import check_design
-from basanite.analysis.paired import differences, enter, judged
+from basanite.analysis.paired import differences, enter, give_verdict
 from basanite.analysis.results import Design, Difference
 from basanite.kernel import Metric, UnitRows
 
@@ -64,14 +64,14 @@ class Advice:
     """The one threshold that made the submitted decisions, if one did."""
     gains: tuple[Gain, ...]
     optimistic: Mapping[str, float]
-    """Maxima chosen with the truth in hand, which no policy can promise (S-14)."""
+    """Maxima over thresholds, which use the reference and which no policy can promise (S-14)."""
     design: Design
     settings: Mapping[str, Any]
     digests: Mapping[str, str]
     notes: tuple[str, ...] = ()
 
     @property
-    def advised(self) -> Gain | None:
+    def best(self) -> Gain | None:
         """The policy with the largest clear gain; none means: keep."""
         return max(
             (gain for gain in self.gains if gain.clear), key=lambda gain: gain.difference.difference, default=None
@@ -80,7 +80,7 @@ class Advice:
     @property
     def advice(self) -> str:
         """The name of the policy to follow."""
-        return KEEP if self.advised is None else self.advised.policy.name
+        return KEEP if self.best is None else self.best.policy.name
 
 
 def gains(metric: Metric, submitted: UnitRows, policies: Sequence[Policy], design: Design) -> tuple[Gain, ...]:
@@ -91,7 +91,7 @@ def gains(metric: Metric, submitted: UnitRows, policies: Sequence[Policy], desig
     systems = [(KEEP, submitted), *((policy.name, policy.table) for policy in policies)]
     kept, *others = enter([(name, table, (metric,)) for name, table in systems], joint)
     found = differences([(other, kept) for other in others], draws=family * joint.test_draws, design=joint)
-    verdicts = [judged(one, metric, alpha=joint.alpha) for one in found]
+    verdicts = [give_verdict(one, metric, alpha=joint.alpha) for one in found]
     return tuple(
         Gain(policy, entry.value, verdict) for policy, entry, verdict in zip(policies, others, verdicts, strict=True)
     )

@@ -18,7 +18,7 @@ import numpy as np
 
 from basanite.analysis.interval_methods import NARROW, Floats, tails_of
 from basanite.analysis.intervals import MOST_UNDEFINED, UNDEFINED_DRAWS, Span, span, too_few
-from basanite.analysis.paired import Entry, IncomparableError, enter
+from basanite.analysis.paired import IncomparableError, enter
 from basanite.analysis.resampling import Job
 from basanite.analysis.results import Design
 from basanite.kernel import Direction, Scores
@@ -103,8 +103,14 @@ def resampled_values(name: str, metric: str, systems: Sequence[Scores], design: 
             f"The systems of {name!r} do not have the same units: score them against one reference."
         )
     reference = systems[0].digests.get("reference", "")
-    entries = enter(chosen, replace(design, seed=_task_seed(design.seed, reference or name)))
-    few = [entry.system for entry in entries if _is_too_small(entry)]
+    # Tasks are resampled apart from each other, but for those on the same data: there the same units move.
+    seed = hashlib.sha256(f"{design.seed}|across|{reference or name}".encode()).digest()[:7]
+    entries = enter(chosen, replace(design, seed=int.from_bytes(seed, "big")))
+    few = [
+        entry.system
+        for entry in entries
+        if not entry.draws.size or too_few(entry.metric, Job(entry.portion, (entry.metric,), entry.table.columns))
+    ]
     return TaskValues(
         name,
         systems[0].task,
@@ -115,15 +121,6 @@ def resampled_values(name: str, metric: str, systems: Sequence[Scores], design: 
         draws={} if few else {entry.system: entry.draws for entry in entries},
         no_interval=f"{name} has too few units for an interval" if few else "",
     )
-
-
-def _is_too_small(entry: Entry) -> bool:
-    return too_few(entry.metric, Job(entry.portion, (entry.metric,), entry.table.columns))
-
-
-def _task_seed(seed: int, data: str) -> int:
-    """Tasks are resampled apart from each other, but for those on the same data: there the same units move."""
-    return int.from_bytes(hashlib.sha256(f"{seed}|across|{data}".encode()).digest()[:7], "big")
 
 
 def aggregate(tasks: Sequence[TaskValues], rule: str, design: Design, *, missing: str = UNRANKED) -> Aggregate:

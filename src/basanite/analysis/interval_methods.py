@@ -29,6 +29,7 @@ NARROW = PRECISION
 NO_WIDTH = "no interval: every draw gives the same value"
 NO_JACKKNIFE = "no interval: the value is undefined without one of the units"
 NO_ENDS = "no interval: its method needs a range with two finite ends"
+BIASED = "no interval: few units make it too large, by more than it varies between samples"
 NORMAL = NormalDist()
 MOST_STEPS = 10_000
 MOST_BENT = 0.9
@@ -54,7 +55,7 @@ class Sample:
     """The least and the largest value there can be."""
 
     @cached_property
-    def defined(self) -> Floats:
+    def defined_draws(self) -> Floats:
         """The draws in which the value is defined."""
         return self.draws[np.isfinite(self.draws)]
 
@@ -64,11 +65,11 @@ def percentile(sample: Sample) -> Ends:
     return _between(sample, tails_of(sample.level))
 
 
-def expanded(sample: Sample) -> Ends:
+def expanded_percentile(sample: Sample) -> Ends:
     """The same with tails for the few units there are: t for normal, n - 1 for n (Hesterberg 2015).
 
     >>> sample = Sample(50.0, np.arange(101.0), 30, 0.95, lambda: np.zeros(0))
-    >>> [round(end, 2) for end in expanded(sample)], [round(end, 2) for end in percentile(sample)]
+    >>> [round(end, 2) for end in expanded_percentile(sample)], [round(end, 2) for end in percentile(sample)]
     ([1.88, 98.12], [2.5, 97.5])
     """
     widening = (sample.things / (sample.things - 1)) ** 0.5
@@ -76,14 +77,14 @@ def expanded(sample: Sample) -> Ends:
     return _between(sample, (low, 1 - low))
 
 
-def studentized(sample: Sample) -> Ends | str:
+def studentized_ends(sample: Sample) -> Ends | str:
     """The jackknife's standard error times t, bent by its skewness (Johnson 1978, Hall 1992).
 
     Where a few units are much worse than the rest, an interval that is as long on both sides of the value misses the
     truth on one of them; Hall's cubic takes the skewness out of the statistic before it is compared with t.
 
     >>> units = np.append(np.zeros(29), 30.0)  # their mean is 1, and all of it is one unit's
-    >>> ends = studentized(Sample(1.0, np.zeros(0), 30, 0.95, lambda: (30 - units) / 29))
+    >>> ends = studentized_ends(Sample(1.0, np.zeros(0), 30, 0.95, lambda: (30 - units) / 29))
     >>> [round(end, 2) for end in ends]
     [-0.58, 5.04]
     """
@@ -129,22 +130,28 @@ def exact(sample: Sample) -> Ends | str:
     trials *= (NORMAL.inv_cdf(tail) / student_quantile(tail, freedom)) ** 2
     if trials * min(share, 1 - share) > MANY:
         return _score_ends(sample, *found)
-    return _unscaled(sample, exact_bounds(share, trials, sample.level))
+    return _scale_shares(sample, exact_bounds(share, trials, sample.level))
 
 
 def bca(sample: Sample) -> Ends | str:
     """The draws between tails that correct for bias and skewness (Efron 1987)."""
-    tails = bca_tails(sample.estimate, sample.defined, sample.leave_out, sample.level)
+    tails = bca_tails(sample.estimate, sample.defined_draws, sample.leave_out, sample.level)
     return tails if isinstance(tails, str) else _between(sample, tails)
+
+
+def no_interval(sample: Sample) -> str:
+    """None, for a value that is biased in few units by more than it varies: no resample shows by how much."""
+    return BIASED
 
 
 METHODS: Mapping[str, Callable[[Sample], Ends | str]] = {
     "percentile": percentile,
-    "expanded": expanded,
-    "studentized": studentized,
+    "expanded": expanded_percentile,
+    "studentized": studentized_ends,
     "wilson": wilson,
     "exact": exact,
     "bca": bca,
+    "none": no_interval,
 }
 """By the names that stand beside intervals."""
 
@@ -199,8 +206,17 @@ def student_quantile(tail: float, freedom: int) -> float:
     return z * (1 + sum(term / float(freedom) ** power for power, term in enumerate(terms, 1)))
 
 
+def student_tails(statistic: float, freedom: int) -> float:
+    """The two-sided p of Student's t.
+
+    >>> round(student_tails(2.045, 29), 4), student_tails(0.0, 29)
+    (0.05, 1.0)
+    """
+    return _beta_below(freedom / (freedom + statistic * statistic), freedom / 2, 0.5)
+
+
 def _between(sample: Sample, tails: Ends) -> Ends:
-    low, high = np.quantile(sample.defined, tails)
+    low, high = np.quantile(sample.defined_draws, tails)
     return float(low), float(high)
 
 
@@ -221,10 +237,10 @@ def _share(sample: Sample) -> tuple[float, float, int] | str:
 def _score_ends(sample: Sample, share: float, trials: float, freedom: int) -> Ends:
     step = student_quantile((1 + sample.level) / 2, freedom) ** 2 / trials
     middle, half = share + step / 2, (step * (share * (1 - share) + step / 4)) ** 0.5
-    return _unscaled(sample, ((middle - half) / (1 + step), (middle + half) / (1 + step)))
+    return _scale_shares(sample, ((middle - half) / (1 + step), (middle + half) / (1 + step)))
 
 
-def _unscaled(sample: Sample, shares: Ends) -> Ends:
+def _scale_shares(sample: Sample, shares: Ends) -> Ends:
     least, most = sample.possible
     return least + (most - least) * shares[0], least + (most - least) * shares[1]
 

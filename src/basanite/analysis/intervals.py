@@ -1,6 +1,6 @@
-"""Intervals by resampling units: all draws are matrix products, and an interval we cannot stand behind is not given.
+"""Intervals by resampling units: all resamples are matrix products, and an unreliable interval is not given.
 
-The rules are those of S-13: fewer than 15 drawn units, fewer than 5 that carry the value, or more than 5 % undefined
+The rules are those of S-13: fewer than 15 drawn units, fewer than 5 that carry the value, or more than 5% undefined
 draws give a value with a flag; an interval never has width zero. One that would exclude its own estimate is not given
 either: its ends are never moved to hold it (S-24).
 """
@@ -21,13 +21,13 @@ from basanite.analysis.resampling import (
     Frame,
     Job,
     Portion,
-    counted,
+    cluster_count,
     drawn_values,
     estimate,
     frame_of,
     is_additive,
     portion_of,
-    resampled,
+    resample,
     table_portion,
     values_of,
 )
@@ -43,9 +43,9 @@ MOST_LEFT_OUT = 1_000
 
 TOO_FEW = "too few for an interval"
 UNDEFINED = "undefined"
-UNDEFINED_DRAWS = "no interval: more than 5 % of the draws are undefined"
+UNDEFINED_DRAWS = "no interval: more than 5% of the draws are undefined"
 OUTSIDE = "no interval: the estimate lies outside it"
-OPTIMISTIC = "optimistic: chosen with the truth in hand"
+OPTIMISTIC = "optimistic (oracle: uses the reference)"
 PERCENTILE_INSTEAD = "percentile interval instead of BCa: "
 OWN = "metric"
 """The setting `interval` that leaves the method to each metric (S-25)."""
@@ -68,12 +68,16 @@ def values(scores: Scores, design: Design) -> dict[str, Value]:
     found: dict[str, Value] = {}
     for table, metrics in tables_of(scores):
         whole = tuple(metric for metric in metrics if metric.overall)
-        if whole:
+        if table.own is not None:
+            found |= table.own.values(table, whole, design)
+        elif whole:
             frame = frame_of(table)
             portion = table_portion(frame, table, additive=is_additive(whole))
             found |= assess(frame, [Job(portion, whole, table.columns)], design)[0]
     return {
-        metric.name: _labelled(scores, metric, found[metric.name]) for metric in scores.metrics if metric.name in found
+        metric.name: _label_value(scores, metric, found[metric.name])
+        for metric in scores.metrics
+        if metric.name in found
     }
 
 
@@ -98,23 +102,25 @@ def assess(frame: Frame, jobs: Sequence[Job], design: Design) -> list[dict[str, 
     """The values of all metrics of each job, with intervals; portions too small for any are not drawn at all."""
     enough = [[not too_few(metric, job) for metric in job.metrics] for job in jobs]
     drawn = [job for job, ok in zip(jobs, enough, strict=True) if any(ok)]
-    found = resampled(frame, drawn, draws=design.draws, seed=design.seed, executor=design.executor) if drawn else []
+    found = resample(frame, drawn, draws=design.draws, seed=design.seed, executor=design.executor) if drawn else []
     draws = iter(found)
-    return [_assessed(job, ok, next(draws) if any(ok) else None, design) for job, ok in zip(jobs, enough, strict=True)]
+    return [
+        _assess_job(job, ok, next(draws) if any(ok) else None, design) for job, ok in zip(jobs, enough, strict=True)
+    ]
 
 
 def too_few(metric: Metric, job: Job) -> bool:
     """Whether there are too few drawn units, or too few that carry the value, for an interval (S-13)."""
-    few = job.portion.drawn < max(FEWEST_UNITS, metric.fewest)
+    few = job.portion.size < max(FEWEST_UNITS, metric.fewest)
     return few or carriers(metric, job.portion.rows, job.columns) < FEWEST_CARRIERS
 
 
 def too_few_flag(metric: Metric, job: Job) -> str:
     """That there are too few for an interval, of which clusters (S-28), and how many the metric needs (S-25)."""
     portion, needed = job.portion, f" (this metric needs {metric.fewest})" if metric.fewest else ""
-    if not portion.cluster or carriers(metric, portion.rows, job.columns) < min(FEWEST_CARRIERS, portion.drawn):
+    if not portion.cluster or carriers(metric, portion.rows, job.columns) < min(FEWEST_CARRIERS, portion.size):
         return TOO_FEW + needed
-    return f"{TOO_FEW}: {counted(portion.cluster, portion.drawn)}{needed}"
+    return f"{TOO_FEW}: {cluster_count(portion.cluster, portion.size)}{needed}"
 
 
 def carriers(metric: Metric, rows: Rows, columns: Sequence[str]) -> int:
@@ -137,12 +143,12 @@ def span(estimate: float, draws: Floats, tails: tuple[float, float]) -> Span:
     if undefined > MOST_UNDEFINED * draws.size:
         return Span(None, None, (UNDEFINED_DRAWS,), undefined)
     low, high = (float(bound) for bound in np.quantile(defined, tails))
-    return _checked(estimate, (low, high), undefined, "percentile")
+    return _check_interval(estimate, (low, high), undefined, "percentile")
 
 
 def method_span(method: str, sample: Sample) -> Span:
     """The interval by a method, inside the possible values; BCa gives way to the percentile one, saying so (S-13)."""
-    undefined = sample.draws.size - sample.defined.size
+    undefined = sample.draws.size - sample.defined_draws.size
     if undefined > MOST_UNDEFINED * sample.draws.size:
         return Span(None, None, (UNDEFINED_DRAWS,), undefined)
     flags: tuple[str, ...] = ()
@@ -152,7 +158,7 @@ def method_span(method: str, sample: Sample) -> Span:
     if isinstance(ends, str):
         return Span(None, None, (ends,), undefined)
     low, high = (min(max(end, sample.possible[0]), sample.possible[1]) for end in ends)
-    found = _checked(sample.estimate, (low, high), undefined, method)
+    found = _check_interval(sample.estimate, (low, high), undefined, method)
     return found if found.low is None else replace(found, flags=flags)
 
 
@@ -164,7 +170,7 @@ def method_of(metric: Metric, design: Design) -> str:
     return method
 
 
-def _checked(estimate: float, ends: tuple[float, float], undefined: int, method: str) -> Span:
+def _check_interval(estimate: float, ends: tuple[float, float], undefined: int, method: str) -> Span:
     """The interval between two ends; none where it would have no width, or exclude its own estimate (S-24)."""
     around = ends_around(estimate, ends)
     if around is None or not has_width(ends):
@@ -226,7 +232,7 @@ def check_design(design: Design) -> Design:
     return design
 
 
-def _assessed(job: Job, enough: Iterable[bool], draws: Rows | None, design: Design) -> dict[str, Value]:
+def _assess_job(job: Job, enough: Iterable[bool], draws: Rows | None, design: Design) -> dict[str, Value]:
     """The values of one job's metrics from their draws."""
     portion, found = job.portion, {}
     for number, (metric, ok) in enumerate(zip(job.metrics, enough, strict=True)):
@@ -245,7 +251,7 @@ def _assessed(job: Job, enough: Iterable[bool], draws: Rows | None, design: Desi
 def _bounds(metric: Metric, job: Job, value: float, draws: Floats, design: Design) -> Span:
     """The interval by the metric's method; the exact binomial one where a share would have no width (S-13)."""
     leave_out = partial(left_out, metric, job.portion, design.executor)
-    sample = Sample(value, draws, job.portion.drawn, design.level, leave_out, metric.ends)
+    sample = Sample(value, draws, job.portion.size, design.level, leave_out, metric.ends)
     found = method_span(method_of(metric, design), sample)
     return _exact_span(metric, job, value, design.level, found) if found.flags == (NO_WIDTH,) else found
 
@@ -260,8 +266,8 @@ def _exact_span(metric: Metric, job: Job, estimate: float, level: float, narrow:
     return replace(narrow, low=low, high=high, flags=flags, method="exact")
 
 
-def _labelled(scores: Scores, metric: Metric, value: Value) -> Value:
+def _label_value(scores: Scores, metric: Metric, value: Value) -> Value:
     """The value with what its task says of it."""
     flags = (*scores.flags.get(metric.name, ()), *((OPTIMISTIC,) if metric.optimistic else ()), *value.flags)
-    parts, signature = dict(scores.parts.get(metric.name, {})), scores.signatures.get(metric.name, "")
+    parts, signature = {**value.parts, **scores.parts.get(metric.name, {})}, scores.signatures.get(metric.name, "")
     return replace(value, flags=tuple(dict.fromkeys(flags)), parts=parts, signature=signature)

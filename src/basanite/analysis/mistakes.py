@@ -96,12 +96,12 @@ class Mistakes:
         return np.where(self.missed, 1 - self.confidence, self.confidence)
 
 
-def counted(mistakes: Mistakes) -> dict[str, dict[str, dict[str, int]]]:
+def level_counts(mistakes: Mistakes) -> dict[str, dict[str, dict[str, int]]]:
     """By factor and level: how many misses and false alarms; what has no level is counted under "".
 
     >>> one = np.array([0])
     >>> genre = {"genre": np.array(["NT"])}
-    >>> counted(Mistakes("clir", "A", ("q1",), ("d1",), one, one, np.array([0.2]), np.array([True]), {}, genre))
+    >>> level_counts(Mistakes("clir", "A", ("q1",), ("d1",), one, one, np.array([0.2]), np.array([True]), {}, genre))
     {'genre': {'NT': {'miss': 1, 'false alarm': 0}}}
     """
     found: dict[str, dict[str, dict[str, int]]] = {}

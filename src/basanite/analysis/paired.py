@@ -8,6 +8,7 @@ linearised contributions that studentise the statistic, and where the metric is 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
@@ -15,10 +16,10 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from basanite.analysis import recomputed
+from basanite.analysis import paired_draws
 from basanite.analysis.interval_methods import NARROW, Floats, Sample
 from basanite.analysis.intervals import Span, left_out, method_of, method_span, too_few, too_few_flag
-from basanite.analysis.reasons import Reason
+from basanite.analysis.own_draws import own_difference
 from basanite.analysis.resampling import (
     BLOCK,
     Frame,
@@ -30,13 +31,13 @@ from basanite.analysis.resampling import (
     estimate,
     frame_of,
     is_additive,
-    resampled,
+    resample,
     sign_blocks,
     table_portion,
     values_of,
 )
-from basanite.analysis.restricting import some_units
-from basanite.analysis.results import Design, Difference
+from basanite.analysis.restriction import some_units
+from basanite.analysis.results import Design, Difference, Reason
 from basanite.errors import BasaniteError
 from basanite.kernel import OF_SHARES, Metric, Rows, UnitRows, settled
 
@@ -80,7 +81,7 @@ class Contest:
     pulls: Floats = field(repr=False)
 
     @property
-    def observed(self) -> float:
+    def value(self) -> float:
         """The difference as it is: first minus second."""
         return self.first.value - self.second.value
 
@@ -92,11 +93,11 @@ class Contest:
     @cached_property
     def linear(self) -> bool:
         """Whether pulls add up to the difference, so that flipping them is as good as swapping rows (S-12)."""
-        rest = abs(float(self.pulls.sum()) - self.observed)
+        rest = abs(float(self.pulls.sum()) - self.value)
         return self.first.metric.linear and rest <= NARROW * float(np.abs(self.pulls).sum())
 
     @property
-    def summed(self) -> bool:
+    def is_summed(self) -> bool:
         """Whether draws are made of sums of rows."""
         return not self.linear and self.first.metric.compute is None
 
@@ -108,7 +109,7 @@ class Contest:
     @property
     def identical(self) -> bool:
         """Whether no swap could change anything."""
-        return not self.gaps.any() or (self.observed == 0 and not self.pulls.any())
+        return not self.gaps.any() or (self.value == 0 and not self.pulls.any())
 
 
 def difference(
@@ -123,7 +124,7 @@ def difference(
     """First minus second on one metric, with its interval, p of the sign-flip test, and verdict."""
     entries = enter([(name, table, (metric,)) for name, table in zip(names, (first, second), strict=True)], design)
     found = differences([(entries[0], entries[1])], draws=draws or design.test_draws, design=design)
-    return judged(found[0], metric, alpha=design.alpha)
+    return give_verdict(found[0], metric, alpha=design.alpha)
 
 
 def between_levels(
@@ -141,30 +142,39 @@ def enter(systems: Iterable[tuple[str, UnitRows, tuple[Metric, ...]]], design: D
     entries: list[Entry] = []
     groups: dict[tuple[str, int], list[tuple[str, UnitRows, Frame, Job]]] = {}
     for system, table, metrics in systems:
+        if table.own is not None:
+            entries += _enter_own(system, table, metrics, design)
+            continue
         frame = frame_of(table)
         job = Job(table_portion(frame, table, additive=is_additive(metrics)), metrics, table.columns)
         groups.setdefault(frame.key, []).append((system, table, frame, job))
     for group in groups.values():
-        entries += _entered(group, design)
+        entries += _enter_group(group, design)
     return entries
 
 
 def differences(pairs: Sequence[tuple[Entry, Entry]], *, draws: int, design: Design) -> list[Difference]:
     """The difference of every pair, with one matrix of signs for all; p is not adjusted and the verdict is open."""
-    contests = [contest(first, second, design.executor) for first, second in pairs]
-    p_values = tested(contests, draws=draws, seed=design.seed, executor=design.executor)
-    return [_difference(one, p, draws, design) for one, p in zip(contests, p_values, strict=True)]
+    own = {place: pair for place, pair in enumerate(pairs) if pair[0].table.own is not None}
+    for pair in own.values():
+        check_same_units(*pair)
+    contests = [contest(*pair, design.executor) for place, pair in enumerate(pairs) if place not in own]
+    p_values = test_contests(contests, draws=draws, seed=design.seed, executor=design.executor)
+    swapped = iter([_difference(one, p, draws, design) for one, p in zip(contests, p_values, strict=True)])
+    return [
+        own_difference(*own[place], draws, design) if place in own else next(swapped) for place in range(len(pairs))
+    ]
 
 
 def contest(first: Entry, second: Entry, executor: Executor | None = None) -> Contest:
     """Two systems lined up unit by unit; refused if they do not have the same units."""
-    _check_units(first, second)
+    check_same_units(first, second)
     gaps = first.portion.rows - second.portion.rows
     if first.metric.compute is not None:
         members = first.portion.members
         by_thing = cluster_sums(np.abs(gaps), members)[1]
         pair = (first.portion.rows, second.portion.rows)
-        alone = recomputed.single_pulls(first.metric, pair, members, executor)
+        alone = paired_draws.single_pulls(first.metric, pair, members, executor)
         return Contest(first, second, np.zeros(gaps.shape[1]), by_thing, alone)
     middle = (first.portion.total + second.portion.total) / 2
     return Contest(first, second, middle, gaps, pulls(first.metric, middle, gaps))
@@ -178,13 +188,13 @@ def pulls(metric: Metric, middle: Rows, gaps: Rows) -> Floats:
     return np.nan_to_num(np.concatenate(steps), posinf=0.0, neginf=0.0) if steps else np.zeros(0)
 
 
-def tested(contests: Sequence[Contest], *, draws: int, seed: int, executor: Executor | None) -> list[float]:
+def test_contests(contests: Sequence[Contest], *, draws: int, seed: int, executor: Executor | None) -> list[float]:
     """Two-sided p of every contest: exact where all splits are no more than `draws`, else from shared random signs."""
     found = {number: _certain(one, draws) for number, one in enumerate(contests)}
     open_ = [number for number, p in found.items() if p is None]
     for key in {contests[number].first.frame.key for number in open_}:
         group = [number for number in open_ if contests[number].first.frame.key == key]
-        found |= dict(zip(group, _sampled([contests[number] for number in group], draws, seed, executor), strict=True))
+        found |= dict(zip(group, _sample_p([contests[number] for number in group], draws, seed, executor), strict=True))
     return [p for p in found.values() if p is not None]
 
 
@@ -194,9 +204,9 @@ def smallest_p(one: Contest, draws: int) -> float:
     return min(1.0, 2.0 ** (1 - moving)) if 2**moving <= draws else 1 / (draws + 1)
 
 
-def judged(found: Difference, metric: Metric, *, alpha: float, family: int = 1) -> Difference:
+def give_verdict(found: Difference, metric: Metric, *, alpha: float, family: int = 1) -> Difference:
     """The same difference with its verdict by the adjusted p, open where S-12 says so."""
-    if found.verdict in ("identical", "undefined"):
+    if found.verdict in ("identical", "undefined") or math.isnan(found.p):
         return found
     doubts, shown = tuple(_doubts(found, alpha, family)), found.p_adjusted <= alpha
     figures = {"p": found.p, "p_adjusted": found.p_adjusted, "pairs": family}
@@ -232,18 +242,27 @@ def _doubts(found: Difference, alpha: float, family: int) -> Iterator[Reason]:
         yield Reason("disagree", {"p": found.p, "alpha": alpha, "low": found.low, "high": found.high}, things=things)
 
 
-def _entered(group: Sequence[tuple[str, UnitRows, Frame, Job]], design: Design) -> Iterator[Entry]:
+def _enter_group(group: Sequence[tuple[str, UnitRows, Frame, Job]], design: Design) -> Iterator[Entry]:
     jobs = [job for *_, job in group]
-    draws = resampled(group[0][2], jobs, draws=design.draws, seed=design.seed, executor=design.executor)
+    draws = resample(group[0][2], jobs, draws=design.draws, seed=design.seed, executor=design.executor)
     for (system, table, frame, job), outcomes in zip(group, draws, strict=True):
         for metric, outcome in zip(job.metrics, outcomes, strict=True):
             value = estimate(metric, job.portion)
             yield Entry(system, metric, table, frame, job.portion, outcome, value, design.executor)
 
 
+def _enter_own(system: str, table: UnitRows, metrics: tuple[Metric, ...], design: Design) -> Iterator[Entry]:
+    """Entries of measures that their task draws itself; their portion says only what is drawn, and how many."""
+    frame = frame_of(table)
+    portion = Portion(np.sort(frame.place), np.zeros((len(table.units), 0)), len(table.units), cluster=frame.cluster)
+    values, draws = table.own.values(table, metrics, design), table.own.draws(table, metrics, design)
+    for metric in metrics:
+        yield Entry(system, metric, table, frame, portion, draws[metric.name], values[metric.name].value)
+
+
 def _certain(one: Contest, draws: int) -> float | None:
     """The p that needs no random signs: of an undefined difference, identical systems, or all splits."""
-    if not np.isfinite(one.observed):
+    if not np.isfinite(one.value):
         return float("nan")
     if one.identical:
         return 1.0
@@ -262,27 +281,27 @@ def _split(one: Contest, patterns: Rows) -> Floats:
     if one.first.metric.compute is not None:
         signs = np.ones((len(patterns), len(one.gaps)))
         signs[:, one.moving] = patterns
-        return recomputed.apart(one.first.metric, one.rows, one.first.portion.members, signs)
+        return paired_draws.apart(one.first.metric, one.rows, one.first.portion.members, signs)
     first, second = (patterns @ rows[one.moving] for rows in one.rows)
     return _apart(one.first.metric, one.middle, (first - second) / 2)
 
 
-def _sampled(contests: Sequence[Contest], draws: int, seed: int, executor: Executor | None = None) -> list[float]:
+def _sample_p(contests: Sequence[Contest], draws: int, seed: int, executor: Executor | None = None) -> list[float]:
     """p from random signs: the observed split is itself a possible draw, so never 0."""
     frame = contests[0].first.frame
     together = np.stack([one.pulls for one in contests], axis=1)
-    tables = {id(rows): rows for one in contests if one.summed for rows in one.rows}
+    tables = {id(rows): rows for one in contests if one.is_summed for rows in one.rows}
     narrow = {key: rows for key, rows in tables.items() if rows.shape[1] <= NARROW_TABLE}
     stacked = np.concatenate([together, *narrow.values()], axis=1)  # one product in place of many small ones
     edges = np.cumsum([together.shape[1], *(rows.shape[1] for rows in narrow.values())])[:-1]
     columns = sum(rows.shape[1] for rows in tables.values())
     exceeding = np.zeros(len(contests), dtype=np.int64)
     blocks = partial(sign_blocks, frame.size, draws=draws, seed=seed, kind=frame.kind, columns=columns // 4)
-    far = {
-        place: recomputed.apart_elsewhere(one.first.metric, one.rows, one.first.portion.members, blocks(), executor)
-        for place, one in enumerate(contests)
-        if executor is not None and not one.linear and not one.summed
-    }
+    far: dict[int, Iterator[Floats]] = {}
+    for place, one in enumerate(contests):
+        if executor is not None and not one.linear and not one.is_summed:
+            work = partial(paired_draws.apart, one.first.metric, one.rows, one.first.portion.members)
+            far[place] = iter(list(executor.map(work, (block.astype(np.int8) for block in blocks()))))
     for block in blocks():
         shifts, *parts = np.split(block @ stacked, edges, axis=1)
         sums = {key: block @ rows for key, rows in tables.items() if key not in narrow}
@@ -294,11 +313,11 @@ def _sampled(contests: Sequence[Contest], draws: int, seed: int, executor: Execu
 
 
 def _drawn_apart(one: Contest, shifts: Floats, sums: Mapping[int, Rows], signs: Rows) -> Floats:
-    """The difference in every draw of signs: the shifts themselves, from sums, or computed anew."""
+    """The difference in every draw of signs: the shifts themselves, from sums, or computed again."""
     if one.linear:
         return shifts
-    if not one.summed:
-        return recomputed.apart(one.first.metric, one.rows, one.first.portion.members, signs)
+    if not one.is_summed:
+        return paired_draws.apart(one.first.metric, one.rows, one.first.portion.members, signs)
     first, second = (sums[id(rows)] for rows in one.rows)
     return _apart(one.first.metric, one.middle, (first - second) / 2)
 
@@ -307,7 +326,7 @@ def _exceeding(one: Contest, shifts: Floats, apart: Floats) -> int:
     """How many draws are as far apart as observed, in their own standard errors; undefined draws count too."""
     slack = NARROW * float(np.abs(one.pulls).sum())
     spread, own = _spread(one.pulls, shifts), _spread(one.pulls, one.pulls.sum())
-    return int(np.count_nonzero(~((np.abs(apart) + slack) * own < abs(one.observed) * spread)))
+    return int(np.count_nonzero(~((np.abs(apart) + slack) * own < abs(one.value) * spread)))
 
 
 def _apart(metric: Metric, middle: Rows, half: Rows) -> Floats:
@@ -340,7 +359,7 @@ def _difference(one: Contest, p: float, draws: int, design: Design) -> Differenc
     things = "clusters" if one.first.table.has_clusters else "units"
     return Difference(
         *names,
-        settled(one.observed, ends),
+        settled(one.value, ends),
         settled(bounds.low, ends),
         settled(bounds.high, ends),
         p,
@@ -371,9 +390,9 @@ def _bounds(one: Contest, design: Design) -> Span:
         draws = first.draws - second.draws
     method = method_of(first.metric, design)
     sample = Sample(
-        one.observed,
+        one.value,
         draws,
-        first.portion.drawn,
+        first.portion.size,
         design.level,
         lambda: np.subtract(first.left_out, second.left_out),
         first.metric.difference_ends,
@@ -388,7 +407,7 @@ def _unit_pulls(one: Contest) -> tuple[Sequence[str], Floats]:
         return sorted(first.units), one.pulls
     pair = first.rows[_by_name(first)], second.rows[_by_name(second)]
     if one.first.metric.compute is not None:
-        return sorted(first.units), recomputed.single_pulls(one.first.metric, pair, np.arange(len(first.units)))
+        return sorted(first.units), paired_draws.single_pulls(one.first.metric, pair, np.arange(len(first.units)))
     return sorted(first.units), pulls(one.first.metric, one.middle, pair[0] - pair[1])
 
 
@@ -405,7 +424,7 @@ def _dominant(one: Contest, units: Sequence[str], shares: Floats) -> tuple[str, 
     return f"the cluster of {units[int(np.argmax(np.abs(shares) * inside))]}", share
 
 
-def _check_units(first: Entry, second: Entry) -> None:
+def check_same_units(first: Entry, second: Entry) -> None:
     """Refuse to compare unless both have the same units, drawn in the same clusters."""
     same = sorted(first.table.units) == sorted(second.table.units) and first.table.columns == second.table.columns
     if not same or not same_rule(first.metric, second.metric):

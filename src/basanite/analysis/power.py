@@ -17,7 +17,7 @@ from statistics import NormalDist
 import numpy as np
 
 from basanite.analysis.intervals import FEWEST_UNITS, MOST_UNDEFINED, jackknife
-from basanite.analysis.paired import Entry, contest, enter
+from basanite.analysis.paired import Entry, check_same_units, enter
 from basanite.analysis.resampling import estimate, portion_of
 from basanite.analysis.results import Analysis, Design
 from basanite.errors import SettingError
@@ -47,7 +47,9 @@ class Goal:
             if not 0 < getattr(self, name) < 1:
                 raise SettingError(f"{name}={getattr(self, name)} cannot be used: it must lie between 0 and 1.")
         for name in ("difference", "half_width"):
-            _check_positive(name, getattr(self, name))
+            value = getattr(self, name)
+            if value is not None and not (math.isfinite(value) and value > 0):
+                raise SettingError(f"{name}={value} cannot be used: it must be a number above 0.")
         if self.steps[1] <= 0:
             raise SettingError(
                 f"power={self.power} cannot be used with alpha={self.alpha:g}: it must be above {self.alpha / 2:g}, "
@@ -88,10 +90,6 @@ class Spread:
         """What is left with any number of judges; never below 0, which an estimate can fall to."""
         return max(self.variance - (self.judge_variance or 0.0) / self.judges, 0.0)
 
-    def judged_by(self, judges: float) -> float:
-        """The variance of a unit that has this number of judges."""
-        return self.variance if self.judge_variance is None else self.unit_variance + self.judge_variance / judges
-
 
 @dataclass(frozen=True)
 class Enough:
@@ -109,12 +107,12 @@ class Enough:
     """The units from which the metric has an interval (S-13, S-25)."""
 
     @property
-    def known(self) -> bool:
+    def is_known(self) -> bool:
         """Whether the units vary at all; otherwise nothing follows from them."""
         return self.spread.variance > _square(NEGLIGIBLE * (self.value or 0.0))
 
     @property
-    def wanted(self) -> float | None:
+    def target(self) -> float | None:
         """The difference to be shown: the one asked for, or the one observed between two systems."""
         if self.goal.difference is not None:
             return self.goal.difference
@@ -130,24 +128,26 @@ class Enough:
         """The smallest difference that these units show with the power asked for; None where they are too few."""
         critical, step = self.goal.steps
         left = (self.units or 0) - critical**2 / 2
-        return step * math.sqrt(self.sides * self.spread.variance / left) if left > LEAST_LEFT and self.known else None
+        return (
+            step * math.sqrt(self.sides * self.spread.variance / left) if left > LEAST_LEFT and self.is_known else None
+        )
 
     @property
     def half_width(self) -> float | None:
         """Half the width of the interval that these units give; None where there are too few."""
         left = self._left_for_width
-        return self.goal.width * math.sqrt(self.spread.variance / left) if left > LEAST_LEFT and self.known else None
+        return self.goal.width * math.sqrt(self.spread.variance / left) if left > LEAST_LEFT and self.is_known else None
 
     def units_for_difference(self, judges: float | None = None) -> int | None:
         """How many units show the wanted difference, each judged as now or by this number of judges."""
-        if self.wanted is None or not self.known:
+        if self.target is None or not self.is_known:
             return None
         critical, step = self.goal.steps
-        return self._whole(self.sides * self._variance(judges) * _square(step / self.wanted) + critical**2 / 2)
+        return self._whole(self.sides * self._variance(judges) * _square(step / self.target) + critical**2 / 2)
 
     def units_for_half_width(self, judges: float | None = None) -> int | None:
         """How many units give an interval of the half-width asked for."""
-        if self.goal.half_width is None or not self.known:
+        if self.goal.half_width is None or not self.is_known:
             return None
         width = self.goal.width
         return self._whole(self._variance(judges) * _square(width / self.goal.half_width) + (width**2 + 1) / 2)
@@ -157,7 +157,7 @@ class Enough:
         """How many judges a unit show the wanted difference on the units there are; None if no number of them does."""
         critical, step = self.goal.steps
         left = (self.units or 0) - critical**2 / 2
-        return None if self.wanted is None else self._judges(left * _square(self.wanted / step) / self.sides)
+        return None if self.target is None else self._judges(left * _square(self.target / step) / self.sides)
 
     @property
     def judges_for_half_width(self) -> int | None:
@@ -173,7 +173,11 @@ class Enough:
         return units - (self.goal.width**2 + 1) / 2 if units >= self.fewest else 0.0
 
     def _variance(self, judges: float | None) -> float:
-        return self.spread.variance if judges is None else self.spread.judged_by(judges)
+        """The variance of a unit that has this number of judges."""
+        spread = self.spread
+        if judges is None or spread.judge_variance is None:
+            return spread.variance
+        return spread.unit_variance + spread.judge_variance / judges
 
     def _judges(self, allowed: float) -> int | None:
         """How many judges bring the variance of a unit down to what is allowed."""
@@ -190,12 +194,13 @@ class Enough:
 
 def enough(entries: Sequence[Entry], goal: Goal) -> Enough | None:
     """What the rows of one system, or of two on the same units, can show; None where no variance is defined."""
-    first, things = entries[0], entries[0].portion.drawn
+    first, things = entries[0], entries[0].portion.size
     with np.errstate(invalid="ignore"):
         draws = first.draws if len(entries) == 1 else first.draws - entries[1].draws
         value = first.value if len(entries) == 1 else first.value - entries[1].value
     defined = draws[np.isfinite(draws)]
-    if things < 2 or not math.isfinite(value) or draws.size - defined.size > MOST_UNDEFINED * draws.size:
+    undefined = draws.size - defined.size
+    if min(things, defined.size) < 2 or not math.isfinite(value) or undefined > MOST_UNDEFINED * draws.size:
         return None
     # A draw of n units varies by (n-1)/n of what another n units would.
     variance = float(defined.var(ddof=1)) * things * things / (things - 1)
@@ -221,7 +226,7 @@ def enough_of(analyses: Sequence[Analysis], metrics: Sequence[str], goal: Goal, 
         groups = [(entry,) for entry in family] if len(family) == 1 else list(combinations(family, 2))
         for group in groups:
             if len(group) == 2:
-                contest(*group)  # refuses systems that do not have the same units
+                check_same_units(*group)
             found.append(enough(group, goal))
     return [one for one in found if one is not None]
 
@@ -240,11 +245,11 @@ def _with_judges(entries: Sequence[Entry], variance: float) -> Spread:
 
 def _single_judges(entry: Entry) -> Rows:
     """`[judges, drawn units]`: each unit's share of the value (its pseudo-value) as two single judges would have it."""
-    assert entry.table.judged is not None, "asked for by the caller"
+    assert entry.table.judged is not None, "requested by the caller"
     portions = [portion_of(entry.frame, rows) for rows in entry.table.judged.rows()]
     found = []
     for portion in portions:
-        things = portion.drawn
+        things = portion.size
         found.append(things * estimate(entry.metric, portion) - (things - 1) * jackknife(entry.metric, portion))
     return np.nan_to_num(np.stack(found))
 
@@ -252,8 +257,3 @@ def _single_judges(entry: Entry) -> Rows:
 def _square(number: float) -> float:
     """The square; infinite where it is too large, which ** refuses."""
     return number * number
-
-
-def _check_positive(name: str, value: float | None) -> None:
-    if value is not None and not (math.isfinite(value) and value > 0):
-        raise SettingError(f"{name}={value} cannot be used: it must be a number above 0.")

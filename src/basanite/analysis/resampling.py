@@ -6,7 +6,6 @@ nor the machine changes an interval. Draws come in blocks, because with many uni
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
@@ -16,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from basanite.kernel import Metric, Rows, UnitRows
+from basanite.kernel import Metric, Rows, UnitRows, source_of
 
 BLOCK = 1 << 18
 """Numbers in one temporary array (2 MB): some ten of them live at a time, which stays below 20 MB."""
@@ -56,7 +55,7 @@ class Portion:
     """The column that names what is drawn, where these are clusters of units."""
 
     @property
-    def drawn(self) -> int:
+    def size(self) -> int:
         """How many things are drawn: units, or clusters of them."""
         return len(self.rows) if (np.diff(self.members) > 0).all() else len(np.unique(self.members))
 
@@ -81,7 +80,10 @@ def frame_of(table: UnitRows) -> Frame:
     order = np.argsort(np.asarray(table.units, dtype=np.str_), kind="stable")
     place, rank = np.empty(len(order), dtype=np.int64), np.empty(len(order), dtype=np.int64)
     rank[order] = np.arange(len(order))
-    place[order] = np.arange(len(order)) if table.clusters is None else _by_appearance(table.clusters[order])
+    place[order] = np.arange(len(order))
+    if table.clusters is not None:  # clusters are numbered in the order in which they first occur
+        _, first, inverse = np.unique(table.clusters[order], return_index=True, return_inverse=True)
+        place[order] = np.argsort(np.argsort(first))[inverse]
     return Frame(table.unit, int(place.max()) + 1 if len(place) else 0, place, rank, table.cluster)
 
 
@@ -91,10 +93,10 @@ def table_portion(frame: Frame, table: UnitRows, *, additive: bool) -> Portion:
     return portion if table.redrawn is None else replace(portion, redrawn=partial(_by_place, frame, table.redrawn))
 
 
-def counted(cluster: str, number: int) -> str:
+def cluster_count(cluster: str, number: int) -> str:
     """So many clusters, by the name of their column.
 
-    >>> counted("recording", 6), counted("speaker", 1), counted("doc_id", 6)
+    >>> cluster_count("recording", 6), cluster_count("speaker", 1), cluster_count("doc_id", 6)
     ('6 recordings', '1 speaker', '6 levels of doc_id')
     """
     if number != 1 and not (cluster.isalpha() and cluster[-1] not in "sxyzh"):
@@ -137,7 +139,7 @@ def weights(units: int, *, draws: int, seed: int, kind: str = "unit") -> Rows:
 
 def weight_blocks(units: int, *, draws: int, seed: int, kind: str = "unit", columns: int = 1) -> Iterator[Rows]:
     """The same weights a few draws at a time, so few that sums of `columns` columns stay small."""
-    source = _source(seed, "weights", kind)
+    source = source_of(seed, "weights", kind)
     for count in _block_sizes(draws, max(units, columns)):
         words = source.random_raw(count * ((units + 1) // 2)).reshape(count, -1)
         drawn = indices(words, units)[:, :units] + np.arange(count)[:, None] * units
@@ -167,7 +169,7 @@ def signs(units: int, *, draws: int, seed: int, kind: str = "unit") -> Rows:
 
 def sign_blocks(units: int, *, draws: int, seed: int, kind: str = "unit", columns: int = 1) -> Iterator[Rows]:
     """The same signs a few draws at a time."""
-    source = _source(seed, "signs", kind)
+    source = source_of(seed, "signs", kind)
     for count in _block_sizes(draws, max(units, columns)):
         words = source.random_raw(count * -(-units // 64)).astype(">u8")
         bits = np.unpackbits(words.view(np.uint8)).reshape(count, -1)[:, :units]
@@ -184,18 +186,24 @@ def all_signs(units: int) -> Rows:
     return np.asarray(1.0 - 2.0 * (patterns & 1), dtype=np.float64)
 
 
-def resampled(
+def resample(
     frame: Frame, jobs: Sequence[Job], *, draws: int, seed: int, executor: Executor | None = None
 ) -> list[Rows]:
     """For each job `float64[metrics, draws]`: the value of each metric in every draw of whole units."""
     columns = max((job.portion.rows.shape[1] for job in jobs), default=1)
     blocks = partial(weight_blocks, frame.size, draws=draws, seed=seed, kind=frame.kind, columns=columns)
-    heavy = [place for place, job in enumerate(jobs) if executor is not None and _is_heavy(job)]
+    # Only where every draw is computed again from the rows does it pay to send it elsewhere.
+    heavy = [
+        place
+        for place, job in enumerate(jobs)
+        if executor is not None and not is_additive(job.metrics) and job.portion.redrawn is None
+    ]
     light = [place for place in range(len(jobs)) if place not in heavy]
     found = dict(zip(light, _drawn_here([jobs[place] for place in light], blocks(), draws, seed), strict=True))
     if executor is not None and heavy:
         work = partial(_block_values, [jobs[place] for place in heavy])
-        parts = list(executor.map(work, (_small(block) for block in blocks())))
+        small = (block.astype(np.int16) if np.abs(block).max(initial=0) < 2**15 else block for block in blocks())
+        parts = list(executor.map(work, small))  # counts and signs travel in as few bytes as hold them exactly
         found |= {
             place: np.concatenate(part, axis=1) for place, part in zip(heavy, zip(*parts, strict=True), strict=True)
         }
@@ -214,25 +222,9 @@ def _drawn_here(jobs: Sequence[Job], blocks: Iterable[Rows], draws: int, seed: i
     return outcomes
 
 
-def _is_heavy(job: Job) -> bool:
-    """Whether every draw is computed anew from the rows, so that sending it elsewhere pays."""
-    return not is_additive(job.metrics) and job.portion.redrawn is None
-
-
 def _block_values(jobs: Sequence[Job], block: NDArray[Any]) -> list[Rows]:
     """One block of draws for several jobs: the unit of work that is sent elsewhere."""
     return [_values(job, block.astype(np.float64), job.portion.rows) for job in jobs]
-
-
-def _small(block: Rows) -> NDArray[Any]:
-    """Counts or signs in as few bytes as hold them exactly."""
-    return block.astype(np.int16) if np.abs(block).max(initial=0) < 2**15 else block
-
-
-def weighted_sums(block: Rows, members: Numbers, rows: Rows) -> Rows:
-    """The sums of some members' rows in each draw of a block of weights; rows may differ from draw to draw."""
-    weights = block if len(members) == block.shape[1] else block[:, members]
-    return weights @ rows if rows.ndim == 2 else np.asarray(np.einsum("du,dus->ds", weights, rows))
 
 
 def values_of(metric: Metric, sums: Rows) -> Rows:
@@ -264,7 +256,9 @@ def _values(job: Job, block: Rows, rows: Rows) -> Rows:
     if not is_additive(job.metrics):
         weights = block[:, job.portion.members]
         return np.stack([drawn_values(metric, rows, weights) for metric in job.metrics])
-    sums = weighted_sums(block, job.portion.members, rows)
+    members = job.portion.members
+    weights = block if len(members) == block.shape[1] else block[:, members]
+    sums = weights @ rows if rows.ndim == 2 else np.asarray(np.einsum("du,dus->ds", weights, rows))
     return np.stack([values_of(metric, sums) for metric in job.metrics])
 
 
@@ -274,18 +268,6 @@ def _by_place(frame: Frame, redrawn: Redrawn, seed: int) -> Callable[[int], Rows
     return lambda draws: np.stack([cluster_sums(rows, frame.place)[1] for rows in source(draws)])
 
 
-def _source(seed: int, *purpose: str) -> np.random.PCG64:
-    """A generator of its own for every seed and purpose."""
-    name = "|".join((str(seed), *purpose)).encode()
-    return np.random.PCG64(int.from_bytes(hashlib.sha256(name).digest()[:16], "big"))
-
-
 def _block_sizes(draws: int, width: int) -> Iterator[int]:
     most = max(1, BLOCK // max(1, width))
     yield from (min(most, draws - start) for start in range(0, draws, most))
-
-
-def _by_appearance(labels: Numbers) -> Numbers:
-    """Labels renumbered in the order in which they first occur."""
-    _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
-    return np.argsort(np.argsort(first))[inverse]

@@ -15,10 +15,11 @@ from basanite.campaign.sealing import Lock
 from basanite.campaign.settings import Settings, Storage
 from basanite.campaign.store.database import Database
 from basanite.campaign.store.files import Files, Remote
+from basanite.campaign.store.objects import Bucket
 from basanite.campaign.store.vault import Vault
 
 if TYPE_CHECKING:
-    from basanite.harness.sandbox.box import Ended
+    from basanite.sandbox.box import Ended
 
 Clock = Callable[[], datetime]
 DEFAULT_ADDRESS = "http://127.0.0.1:8000"
@@ -114,11 +115,7 @@ class Office:
 
 def bucket(storage: Storage, address: str) -> Remote | None:
     """The bucket at an address; without one, files lie on this machine alone."""
-    if not address:
-        return None
-    from basanite.campaign.store.objects import Bucket
-
-    return Bucket(address, storage)
+    return Bucket(address, storage) if address else None
 
 
 def lock_of_references(settings: Settings, vault: Vault) -> Lock | None:

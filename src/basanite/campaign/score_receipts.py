@@ -12,16 +12,16 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from basanite.campaign.model.policy import Viewer
 from basanite.campaign.model.refusals import refused
-from basanite.campaign.model.viewer import Viewer
 from basanite.campaign.office import Office
-from basanite.campaign.receipting import signed
-from basanite.campaign.results import seeing
-from basanite.campaign.results.adopted import adopted
-from basanite.campaign.results.seen import SeenResult
+from basanite.campaign.receipts import ScoreFacts, sign_receipt
+from basanite.campaign.results import visibility
+from basanite.campaign.results.facts import adopted_results
+from basanite.campaign.results.views import SeenResult
 from basanite.campaign.store import events
 from basanite.campaign.store.tables import Receipt, Reference, Result, Submission
-from basanite.receipts.canonical import all_rounded
+from basanite.canonical import plain_values
 
 
 def score_receipt(
@@ -39,17 +39,17 @@ def score_receipt(
     session.flush()
     # two workers sign it once
     submission = session.get_one(Submission, submission_id, with_for_update=True, populate_existing=True)
-    seen = seeing.result(session, office, viewer or Viewer(team=submission.team_id), submission_id)
+    seen = visibility.result(session, office, viewer or Viewer(team=submission.team_id), submission_id)
     if seen is None or not seen.data or seen.superseded:
-        raise refused("X-6", "there is no score to be shown yet", "wait until it is released", status=404)
+        raise refused("X-6", "there is no score to show yet", "wait until it is released", status=404)
     row = _result(session, submission_id)
     if result_key not in (None, row.key):
-        raise refused("X-6", "this result has been superseded", "ask for the receipt of the one that holds", status=409)
-    said = _said(session, row, seen)
+        raise refused("X-6", "this result has been superseded", "request the receipt of the active result", status=409)
+    said = _score_statement(session, row, seen)
     old = _newest(session, submission_id)
     submission.unsigned = False
     same = _same(session, submission, said)
-    return same or _made(session, office, submission, row, said, old)
+    return same or _make_score_receipt(session, office, submission, row, said, old)
 
 
 def score_receipts(session: Session, submission_id: str) -> tuple[Receipt, ...]:
@@ -58,7 +58,7 @@ def score_receipts(session: Session, submission_id: str) -> tuple[Receipt, ...]:
     return tuple(session.scalars(question.order_by(Receipt.at, Receipt.id)))
 
 
-def _made(
+def _make_score_receipt(
     session: Session, office: Office, submission: Submission, row: Result, said: dict[str, Any], old: Receipt | None
 ) -> Receipt:
     superseded = old.id if old is not None and old.result_key != row.key else None
@@ -72,10 +72,10 @@ def _made(
         campaign_id=submission.campaign_id,
         data={"supersedes": superseded},
     )
-    return signed(session, office, "score", submission, more, result_key=row.key, supersedes=superseded)
+    return sign_receipt(session, office, "score", submission, ScoreFacts(more, row.key, superseded))
 
 
-def _said(session: Session, row: Result, seen: SeenResult) -> dict[str, Any]:
+def _score_statement(session: Session, row: Result, seen: SeenResult) -> dict[str, Any]:
     """Everything that the value depends on besides the archive, so that it can be made again (M80)."""
     reference = session.get_one(Reference, row.reference_id)
     open_truth = reference.released is not None or not reference.sealed
@@ -83,7 +83,7 @@ def _said(session: Session, row: Result, seen: SeenResult) -> dict[str, Any]:
     if not open_truth:  # a plain digest of a sealed key would confirm guesses, and its seed stays secret (X-1)
         digests.pop("reference", None)
         settings.pop("seed", None)
-    return all_rounded(  # type: ignore[no-any-return]
+    return plain_values(  # type: ignore[no-any-return]
         {
             "digests": digests,
             "level": seen.level,
@@ -108,7 +108,7 @@ def _same(session: Session, submission: Submission, said: dict[str, Any]) -> Rec
 
 
 def _result(session: Session, submission_id: str) -> Result:
-    return adopted(session, [submission_id])[submission_id]
+    return adopted_results(session, [submission_id])[submission_id]
 
 
 def _newest(session: Session, submission_id: str) -> Receipt | None:

@@ -56,7 +56,7 @@ class Lock:
                 pass
         if len(content) == KEY_BYTES:
             return cls(content)
-        raise SealedError("This is no key file: it must hold 64 hex digits, as `openssl rand -hex 32` prints them.")
+        raise SealedError("This is not a key file: it must hold 64 hex digits, as printed by `openssl rand -hex 32`.")
 
     def head(self) -> dict[str, Any]:
         """How a reader makes the key of one file from the secret: the salt is new for each file."""
@@ -69,7 +69,7 @@ class Lock:
         salt = bytes.fromhex(head["salt"])
         if self.passphrase:
             return hashlib.scrypt(self.secret, salt=salt, n=head["n"], r=8, p=1, maxmem=2**28, dklen=KEY_BYTES)
-        return _derived(self.secret, salt)
+        return _derive_key(self.secret, salt)
 
 
 def seal(content: Iterable[bytes], lock: Lock) -> Iterator[bytes]:
@@ -118,19 +118,21 @@ def unseal(file: Readable, lock: Lock) -> Iterator[bytes]:
 
 def _refusal(number: int) -> SealedError:
     if number == 0:
-        return SealedError("The key or passphrase is wrong, or the file was changed: its first piece cannot be opened.")
-    return SealedError(f"The file was changed or cut off: piece {number + 1} cannot be opened. Use another copy.")
+        return SealedError(
+            "The key or passphrase is wrong, or the file was changed: its first chunk cannot be decrypted."
+        )
+    return SealedError(f"The file was changed or truncated: chunk {number + 1} cannot be decrypted. Use another copy.")
 
 
 def _head(line: bytes, lock: Lock) -> dict[str, Any]:
     try:
         head = json.loads(line)
         if head["format"] != FORMAT:
-            raise SealedError(f"The file is not of the format {FORMAT}: update Basanite, or give another file.")
+            raise SealedError(f"The file does not have the format {FORMAT}: update Basanite, or give another file.")
         wanted = {"kdf": "scrypt", "n": head.get("n")} if lock.passphrase else {"kdf": "hkdf"}
         known = head == {"format": FORMAT, "salt": bytes.fromhex(head["salt"]).hex()} | wanted
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise SealedError("This is no sealed file, or its beginning was changed.") from error
+        raise SealedError("This is not a sealed file, or its beginning was changed.") from error
     if not known or not _affordable(head):
         way = "a passphrase" if head.get("kdf") == "scrypt" else "a key file"
         raise SealedError(f"The file was sealed with {way}, or its beginning was changed.")
@@ -142,7 +144,7 @@ def _affordable(head: dict[str, Any]) -> bool:
     return type(cost) is int and 2 <= cost <= MOST_COST and cost & (cost - 1) == 0
 
 
-def _derived(secret: bytes, salt: bytes) -> bytes:
+def _derive_key(secret: bytes, salt: bytes) -> bytes:
     from cryptography.hazmat.primitives.hashes import SHA256
     from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 

@@ -15,7 +15,7 @@ from pydantic_settings import (
 )
 
 DEMO_MARK: Final = "demo.json"
-"""A data folder with this file was made by the demo: whoever opens it, its accounts stay on this machine (X-15)."""
+"""A data folder with this file was made by the demo: anyone who opens it, its accounts stay on this machine (X-15)."""
 
 
 class Mail(BaseModel):

@@ -33,7 +33,7 @@ _making = threading.Lock()
 
 @contextmanager
 def turn(office: Office, party: str, kind: Kind = "call") -> Iterator[None]:
-    """Wait for this party's turn and hold a slot; whoever has too many calls waiting is told to come back."""
+    """Wait for this party's turn and hold a slot; no matter who has too many calls waiting is told to come back."""
     with _making:
         kinds = _turns.setdefault(office.database, {})
         turns = kinds.setdefault(kind, Turns(office.settings.reading, office.clock))
@@ -78,8 +78,8 @@ class Turns:
     def _line_up(self, party: str) -> _Ticket:
         own = len(self._waiting.get(party, ()))
         if own >= self.limits.waiting:
-            words = f"too many calls of your team are waiting for their turn (at most {own})"
-            fix = "wait for their answers before you send more; calls of other teams are not held up"
+            words = f"too many calls of your team are waiting (at most {own})"
+            fix = "wait for their responses before you send more"
             raise refused("X-22", words, fix, status=429, retry_at=self._later())
         if sum(map(len, self._waiting.values())) >= MOST_WAITING:
             self._send_one_away(own)
@@ -113,7 +113,7 @@ class Turns:
         party = ticket.party
         if ticket.working:
             self._busy[party] -= 1
-            self._busy += Counter()  # whoever holds none is forgotten
+            self._busy += Counter()  # anyone who holds none is forgotten
         elif ticket in self._waiting.get(party, ()):
             self._waiting[party].remove(ticket)
             self._forget(party)
@@ -123,7 +123,7 @@ class Turns:
             del self._waiting[party]
 
     def _busy_server(self) -> RefusedError:
-        words, fix = "too many calls are being worked on", "try again in a minute"
+        words, fix = "too many calls are being processed", "try again in a minute"
         return refused("P-11", words, fix, status=503, retry_at=self._later())
 
     def _later(self) -> datetime:

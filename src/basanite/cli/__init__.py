@@ -1,25 +1,24 @@
 """The command line: one file a command, loaded only when that command is called.
 
-Exit codes: 0 done or valid; 1 the input has problems, which are listed; 2 misuse; 3 our own fault.
+Exit codes: 0 done or valid; 1 the input has problems, which are listed; 2 misuse; 3 our own fault; 4 a gate that
+is not passed.
 """
 
 from __future__ import annotations
 
 import difflib
+import gc
 import io
 import os
-import platform
 import select
 import sys
-import traceback
 from collections.abc import Sequence
 
 import click
 
 from basanite import __version__
-from basanite.cli.colour import BAD, echo
-from basanite.cli.contents import SECTIONS
-from basanite.cli.groups import LazyGroup
+from basanite.cli.groups import FORMER, SECTIONS, LazyGroup
+from basanite.cli.terminal import BAD, echo
 from basanite.errors import BasaniteError, InvalidInputError
 from basanite.problems import visible
 
@@ -28,13 +27,15 @@ PRINTED = (1, 2)
 """Where output and messages go, as the system numbers them."""
 CLOSE = 0.8
 """How like an option must be to what was typed to be the only one that is offered, from 0 to 1."""
-VERSION_LINE = f"%(prog)s, version %(version)s (Python {platform.python_version()})"
+VERSION_LINE = f"%(prog)s, version %(version)s (Python {sys.version.split()[0]})"
+FEWER_ROUNDS = 20_000
+"""New objects from which on garbage is looked for: the usual 700 is a tenth of the time of a short command."""
 
 
-@click.group(cls=LazyGroup, sections=SECTIONS, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=LazyGroup, sections=SECTIONS, former=FORMER, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="basanite", message=VERSION_LINE)
 def app() -> None:
-    """Run evaluations of AI systems, from a sealed test set to a report that people can trust.
+    """Run evaluations of AI systems, from sealed test sets to reports that people can trust.
 
     \b
     Example:
@@ -44,6 +45,7 @@ def app() -> None:
 
 def main() -> None:
     """Run the command line; no mistake of a user's ends in a stack trace, and a closed pipe is no error."""
+    gc.set_threshold(FEWER_ROUNDS)
     _speak_utf8()
     try:
         _run()
@@ -72,6 +74,8 @@ def _run() -> None:
         raise
     except SystemExit as end:  # click and rich make an exit with 1 of a broken pipe
         sys.exit(0 if _drop_unread() or isinstance(end.__context__, BrokenPipeError) else OUR_FAULT)
+    except ModuleNotFoundError as missing:
+        _show_missing(missing)
     except OSError as error:  # a name too long, a full disk: what the system refuses is not our fault
         _show_refusal(error)
     except Exception:  # noqa: BLE001 - the last resort: whatever is left is a fault of ours
@@ -92,6 +96,17 @@ def _show_error(error: BasaniteError) -> None:
     sys.exit(1 if problems else 2)
 
 
+def _show_missing(missing: ModuleNotFoundError) -> None:
+    """A module of an extra is named with the line to type; any other that is missing is our fault."""
+    from basanite.extras import error_of_extra
+
+    error = error_of_extra(missing)
+    if error is None:
+        _our_fault()
+    else:
+        _show_error(error)
+
+
 def _harmless(text: str) -> str:
     """Text of several lines in which no name of a stranger's can hide or act (X-14)."""
     return "\n".join(map(visible, text.split("\n")))
@@ -107,11 +122,6 @@ def _speak_utf8() -> None:
         sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
     if isinstance(sys.stderr, io.TextIOWrapper):
         sys.stderr.reconfigure(errors="backslashreplace")
-
-
-def _drop_output() -> None:
-    """Let what is still to be printed go nowhere, so that the end of the process does not fail over it."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _drop_unread() -> bool:
@@ -134,8 +144,8 @@ def _show_refusal(error: OSError) -> None:
     _say_error(f"{place} cannot be read or written: {error.strerror or error}.")
     try:
         sys.stdout.flush()
-    except OSError:
-        _drop_output()
+    except OSError:  # what is still to be printed goes nowhere, or the end of the process would fail over it
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     sys.exit(2)
 
 
@@ -159,9 +169,11 @@ def _near(option: str, known: Sequence[str]) -> list[str]:
 
 
 def _our_fault() -> None:
+    import traceback  # only where one is shown
+
     click.echo(_harmless(traceback.format_exc()), err=True)
     click.echo(
-        f"\nThis is a fault of Basanite {__version__}, not yours. Please send us the lines above, the command you "
+        f"\nThis is a bug in Basanite {__version__}. Please send us the lines above, the command you "
         "typed, and if you may the files it read.",
         err=True,
     )

@@ -1,9 +1,11 @@
-"""Keys and passphrases for files that are encrypted: from a file, from the environment, or asked for."""
+"""Keys and passphrases for encrypted files: from a file, the environment, or asked for; and `basanite decrypt`."""
 
 from __future__ import annotations
 
+import hashlib
 import os
 import secrets
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,12 +13,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from basanite.cli.options import PATH, say
+from basanite import canonical
+from basanite.cli.options import PATH, as_json, example, say
 from basanite.errors import SettingError
-from basanite.formats.bounded import read_bounded
+from basanite.formats.bounded import check_regular, read_bounded
+from basanite.problems import visible
 
 if TYPE_CHECKING:
     from basanite.campaign.sealing import Lock
+
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 PASSPHRASE = "BASANITE_PASSPHRASE"
@@ -60,4 +65,48 @@ def make_key(path: Path) -> None:
     """Write a new key that only its owner can read, and say where it is."""
     with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
         file.write(secrets.token_hex(32) + "\n")
-    say(f"A new key: {path}. Keep it apart from what it opens, and lose it never.")
+    say(f"A new key: {path}. Store it apart from the files that it opens, and do not lose it.")
+
+
+@click.command(epilog=example("basanite decrypt docs.tgz.sealed --key pack.key"))
+@click.argument("file", type=PATH)
+@key_option
+@click.option("--out", type=PATH, help="Where it goes. [default: the name without .sealed]")
+@as_json
+def decrypt(file: Path, key: Path | None, out: Path | None, as_json: bool) -> None:
+    """Decrypt FILE, sealed in the format basanite-sealed/1, with the key that the campaign published.
+
+    The output is written completely or not at all. Exit code 1: the key is wrong, or the file is truncated or changed.
+    """
+    target = out or _beside(file)
+    if target.exists():
+        raise SettingError(f"{target} already exists. Choose another name: --out FILE")
+    check_regular(file)
+    with damage_told():
+        size, digest = _decrypt_file(file, target, key)
+    if as_json:
+        sys.stdout.write(canonical.dumps({"file": str(target), "sha256": digest, "size": size}))
+    else:
+        click.echo(visible(f"{target}: {size} bytes, sha256 {digest}"))
+
+
+def _beside(file: Path) -> Path:
+    if file.suffix != ".sealed":
+        raise SettingError("Say where the content goes: --out FILE")
+    return file.with_suffix("")
+
+
+def _decrypt_file(file: Path, target: Path, key: Path | None) -> tuple[int, str]:
+    from basanite.campaign.sealing import unseal
+
+    fresh, digest, size = target.with_name(f".{target.name}.{secrets.token_hex(6)}"), hashlib.sha256(), 0
+    try:
+        with file.open("rb") as source, fresh.open("xb") as out:
+            for piece in unseal(source, lock_from(key)):
+                out.write(piece)
+                digest.update(piece)
+                size += len(piece)
+        os.link(fresh, target)
+    finally:
+        fresh.unlink(missing_ok=True)
+    return size, digest.hexdigest()

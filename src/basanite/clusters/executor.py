@@ -21,8 +21,8 @@ from pathlib import Path
 from secrets import token_hex
 from typing import Any, Final
 
-from basanite.clusters.address import Cluster, ClusterError, sheltered
-from basanite.errors import MissingExtraError
+from basanite.clusters.address import Cluster, ClusterError, is_secure_address
+from basanite.extras import named_extras
 
 CONNECT_SECONDS: Final = 15.0
 WORKER_SECONDS: Final = 30.0
@@ -54,7 +54,7 @@ class Ready:
         while self.sign is not None and not self.sign.exists():
             if time.monotonic() > latest:
                 raise ClusterError(
-                    f"The worker on {platform.node()} does not see {self.sign.parent}. Results are kept in a folder "
+                    f"The worker on {platform.node()} cannot access {self.sign.parent}. Results are kept in a folder "
                     "that all machines share under one path: give such a folder with --out."
                 )
             time.sleep(0.2)
@@ -78,20 +78,20 @@ class ClusterExecutor(Executor):
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """One task, with all that it needs."""
-        done: Future[Any] = self._tasks.submit(_unpack_and_perform, _packed((self._ready, fn)), _packed((args, kwargs)))
+        done: Future[Any] = self._tasks.submit(_unpack_and_perform, _pickle((self._ready, fn)), _pickle((args, kwargs)))
         return done
 
     def map(
         self, fn: Callable[..., Any], *iterables: Iterable[Any], timeout: float | None = None, chunksize: int = 1
     ) -> Iterator[Any]:
         """The results in order; the function goes to each worker once, however much it holds."""
-        held = self._client.submit(pickle.loads, _packed((self._ready, fn)), pure=False)
-        waiting = [self._tasks.submit(_perform, held, _packed((args, {}))) for args in zip(*iterables, strict=False)]
+        held = self._client.submit(pickle.loads, _pickle((self._ready, fn)), pure=False)
+        waiting = [self._tasks.submit(_perform, held, _pickle((args, {}))) for args in zip(*iterables, strict=False)]
         return (_result(future, timeout) for future in waiting)
 
 
 @contextmanager
-def connected(cluster: Cluster | None, ready: Ready | None = None) -> Iterator[Executor | None]:
+def cluster_executor(cluster: Cluster | None, ready: Ready | None = None) -> Iterator[Executor | None]:
     """The executor of a cluster while it is needed; None, and nothing of Dask, where there is no cluster."""
     if cluster is None:
         yield None
@@ -101,11 +101,14 @@ def connected(cluster: Cluster | None, ready: Ready | None = None) -> Iterator[E
         try:
             yield ClusterExecutor(client, replace(ready or Ready(), expected=versions()))
         except CancelledError as error:
-            raise ClusterError(_gone(cluster.address)) from error
+            raise ClusterError(
+                f"The scheduler at {cluster.address} has gone. What was finished is kept: start it, and call the same "
+                "command again."
+            ) from error
 
 
 @contextmanager
-def sharing(folder: Path) -> Iterator[Path]:
+def shared_folder_sign(folder: Path) -> Iterator[Path]:
     """A file in a folder by which workers know that they see the same folder; it goes when the work is done."""
     folder.mkdir(parents=True, exist_ok=True)
     sign = folder.resolve() / f".cluster-{token_hex(16)}"
@@ -125,18 +128,16 @@ def workers_at(cluster: Cluster) -> int:
 
 @contextmanager
 def _client(cluster: Cluster) -> Iterator[Any]:
-    try:
+    with named_extras():
         import dask
         from distributed import Client
-    except ModuleNotFoundError as error:
-        raise MissingExtraError("A cluster needs the extra dask: pip install -r requirements/dask.txt") from error
     with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"}):  # features may be large
         try:
             client = Client(cluster.address, security=cluster.security(), timeout=CONNECT_SECONDS, set_as_default=False)
         except (OSError, TimeoutError, ValueError) as error:
             raise ClusterError(
-                f"No scheduler answers at {cluster.address}. Start one (`dask scheduler`) or mend the address and its "
-                f"certificates. It was said: {error}"
+                f"No scheduler answers at {cluster.address}. Start one (`dask scheduler`), or correct the address and "
+                f"its certificates. The error was: {error}"
             ) from error
         try:
             yield client
@@ -162,10 +163,10 @@ def _check_workers(client: Any, cluster: Cluster) -> None:
 def _check_shelter(client: Any) -> None:
     """A scheduler on this machine may have workers elsewhere, and then anybody between could listen (X-15)."""
     told = client.scheduler_info(n_workers=-1)
-    bare = [address for address in (told["address"], *told["workers"]) if not sheltered(address)]
+    bare = [address for address in (told["address"], *told["workers"]) if not is_secure_address(address)]
     if bare:
         raise ClusterError(
-            f"The cluster speaks without TLS beyond this machine, at {bare[0]}. Start the scheduler with --host "
+            f"The cluster accepts remote connections without TLS, at {bare[0]}. Start the scheduler with --host "
             "127.0.0.1, or everything with certificates."
         )
 
@@ -178,7 +179,7 @@ def versions() -> dict[str, str]:
 
 def _unlike(where: str, ours: Mapping[str, str], theirs: Any) -> str:
     if not isinstance(theirs, Mapping):
-        return f"The worker at {where} cannot do our work. Install Basanite there, as here. It said: {theirs!r}"
+        return f"The worker at {where} cannot run Basanite. Install it there as here. The error was: {theirs!r}"
     odd = next(name for name in ours if theirs.get(name) != ours[name])
     return (
         f"The worker at {where} has {odd} {theirs.get(odd)}, and here is {ours[odd]}: results could differ. Install "
@@ -186,7 +187,7 @@ def _unlike(where: str, ours: Mapping[str, str], theirs: Any) -> str:
     )
 
 
-def _packed(what: Any) -> bytes:
+def _pickle(what: Any) -> bytes:
     """Values as bytes that Dask does not look into; functions of ours go by name."""
     import cloudpickle
 
@@ -217,10 +218,6 @@ def _result(future: Future[Any], timeout: float | None) -> Any:
         ) from error
     except KilledWorker as error:
         raise ClusterError(
-            f"The same piece of work ended several workers, so it was given up ({error}). They may have too little "
+            f"The same piece of work stopped several workers, so it was abandoned ({error}). They may have too little "
             "memory."
         ) from error
-
-
-def _gone(address: str) -> str:
-    return f"The scheduler at {address} has gone. What was finished is kept: start it, and call the same command again."

@@ -13,6 +13,7 @@ import queue
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -20,13 +21,17 @@ from importlib import import_module
 from pathlib import Path
 from typing import Final
 
-from basanite.campaign.jobs.child import ORDER
-from basanite.campaign.jobs.running import ONE_THREAD, PYTHON
 from basanite.errors import SettingError
-from basanite.harness.sandbox.box import Box, Ended
+from basanite.sandbox.box import Box, Ended
+from basanite.sandbox.child import ONE_THREAD, ORDER, PYTHON
 
-LOADED: Final = ("basanite.campaign.jobs.child", "basanite.tasks.clir", "basanite.analysis.curves")
-ALSO: Final[Mapping[str, str]] = {"captions": "nltk.stem.snowball"}
+LOADED: Final = ("basanite.campaign.jobs.child", "basanite.tasks.clir", "basanite.tasks.retrieval.detection_charts")
+ALSO: Final[Mapping[str, str]] = {
+    "captions": "nltk.stem.snowball",
+    "readability": "scipy.stats",
+    "reading": "scipy.stats",
+    "relevance": "scipy.stats",
+}
 """What is loaded once a task asks for it: it takes longer to load than to use."""
 SAID, WRONG = "said", "wrong"
 
@@ -43,7 +48,7 @@ class Warm:
         """Run the program of a box in its folder, as `run_boxed` does in a box."""
         one, start = self.free.get(), time.monotonic()
         try:
-            code = _asked(one, {"module": box.command[-1], "folder": str(box.given.parent.resolve())})
+            code = _send_order(one, {"module": box.command[-1], "folder": str(box.given.parent.resolve())})
         finally:
             self.free.put(one)
         folder = box.given.parent
@@ -51,14 +56,14 @@ class Warm:
         return Ended(code, stdout=said[0], stderr=said[1], seconds=time.monotonic() - start)
 
 
-def _asked(one: subprocess.Popen[str], order: Mapping[str, str]) -> int:
+def _send_order(one: subprocess.Popen[str], order: Mapping[str, str]) -> int:
     if one.stdin is None or one.stdout is None:
         raise LookupError("this process was started without pipes")
     one.stdin.write(json.dumps(order) + "\n")
     one.stdin.flush()
     answer = one.stdout.readline()
     if not answer:
-        raise SettingError("A process that scores for the demo ended by itself. See what it needs: basanite doctor")
+        raise SettingError("A scoring process of the demo ended unexpectedly. See what it needs: basanite doctor")
     return int(answer)
 
 
@@ -67,7 +72,7 @@ def warm(several: int) -> Iterator[Warm]:
     """As many of these processes; they end with the block."""
     command = (PYTHON, "-I", "-m", "basanite.demo.warm")
     around = {**os.environ, **ONE_THREAD}
-    started = [_started(command, around) for _ in range(several)]
+    started = [_start_process(command, around) for _ in range(several)]
     try:
         yield Warm(started)
     finally:
@@ -75,7 +80,7 @@ def warm(several: int) -> Iterator[Warm]:
             _end(one)
 
 
-def _started(command: Sequence[str], around: Mapping[str, str]) -> subprocess.Popen[str]:
+def _start_process(command: Sequence[str], around: Mapping[str, str]) -> subprocess.Popen[str]:
     """A process in a group of its own: Ctrl-C is for the demo, whose end is also theirs."""
     pipe = subprocess.PIPE
     return subprocess.Popen(command, env=around, stdin=pipe, stdout=pipe, text=True, start_new_session=True)
@@ -94,7 +99,7 @@ def main() -> None:
     for line in sys.stdin:
         order = json.loads(line)
         folder = Path(order["folder"])
-        _prepare(folder)
+        _prepare(order["module"], folder)
         child = os.fork()
         if child == 0:
             _be(order["module"], folder)
@@ -103,8 +108,9 @@ def main() -> None:
         sys.stdout.flush()
 
 
-def _prepare(folder: Path) -> None:
-    """Load what the task of an order needs besides, for this child and all that come after it."""
+def _prepare(module: str, folder: Path) -> None:
+    """Load what an order needs besides, for this child and all that come after it."""
+    import_module(module)
     task = json.loads((folder / "in" / ORDER).read_bytes()).get("task", "")
     if task in ALSO:
         import_module(ALSO[task])
@@ -115,6 +121,7 @@ def _be(module: str, folder: Path) -> None:
     code = 1
     try:
         os.chdir(folder)
+        tempfile.tempdir = str(folder)  # as in a box: what the child leaves there goes with its folder
         for name, number in ((SAID, 1), (WRONG, 2)):
             os.dup2(os.open(name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), number)
         code = import_module(module).main()

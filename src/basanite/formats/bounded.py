@@ -46,7 +46,7 @@ def _unreadable(path: Path, error: OSError | ValueError) -> UnreadableError:
     if isinstance(error, IsADirectoryError):
         return UnreadableError(f"{path} cannot be read: Is a directory. Give a file.")
     words = (error.strerror if isinstance(error, OSError) else None) or str(error)
-    return UnreadableError(f"{path} cannot be read: {words}. Check the path and your rights.")
+    return UnreadableError(f"{path} cannot be read: {words}. Check the path and your permissions.")
 
 
 def _size(limit: int) -> str:

@@ -1,4 +1,7 @@
-"""Tables of factors: a TSV or CSV file whose first column names documents or queries and whose others describe them."""
+"""Tables of factors: a TSV or CSV file whose first column names documents or queries and whose others describe them.
+
+JSON lines do as well; there the property that names them stands anywhere in the object.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +10,17 @@ import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from basanite.formats.bounded import read_bounded
+from basanite.formats.file_kinds import text_kind
+from basanite.formats.kinds.general import JSON_LINES
+from basanite.formats.kinds.kind import BEGINNING, Beginning
 from basanite.formats.records import table_fault
+from basanite.formats.strict_json import parse
 from basanite.problems import Findings, Problem, shortened
 
 SUBJECTS = ("document", "query")
@@ -53,7 +60,9 @@ def read_factor_tables(
 def read_factors(path: Path, findings: Findings, subjects: Sequence[str] = SUBJECTS) -> FactorTable | None:
     """Read one metadata table; what is wrong with it becomes problems of the metadata (M73)."""
     report = _Report(path.name, findings)
-    rows = _rows(_text(path), report)
+    text = _text(path)
+    listed = text_kind(Beginning(text[:BEGINNING], whole=len(text) <= BEGINNING)) is JSON_LINES
+    rows = _records(text, subjects, report) if listed else _rows(text, report)
     if rows is None:
         return None
     if not rows:
@@ -108,6 +117,28 @@ def _rows(text: str, report: _Report) -> list[_Row] | None:
     return rows
 
 
+def _records(text: str, subjects: Sequence[str], report: _Report) -> list[_Row] | None:
+    """The rows of JSON lines under a header of their names, the first of which says what they are about."""
+    found: list[tuple[int, dict[str, Any]]] = []
+    for line, record in enumerate(text.split("\n"), start=1):
+        parsed = parse(record.encode(), limit=TABLE_BYTES, rule="M73") if record.strip() else None
+        if parsed is not None and (parsed.fault or not isinstance(parsed.value, dict)):
+            report.add(line, None, record, parsed.fault or "no object", "write one JSON object per line")
+        elif parsed is not None:
+            found.append((line, parsed.value))
+    names = dict.fromkeys(name for _, record in found for name in record)
+    about = next((name for subject in subjects for name in names if name.lower() == subject), None)
+    header = [*([about] if about else []), *(name for name in names if name != about)]
+    return [_Row(1, header), *(_Row(line, [_cell_text(record.get(name)) for name in header]) for line, record in found)]
+
+
+def _cell_text(cell: Any) -> str:
+    """A cell as a table of text would have it; a whole number as its digits."""
+    if cell is None:
+        return ""
+    return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell)
+
+
 def _levels(header: Sequence[str], rows: Sequence[_Row], report: _Report) -> dict[str, dict[str, str]]:
     levels: dict[str, dict[str, str]] = {factor: {} for factor in header[1:]}
     seen: dict[str, int] = {}
@@ -118,7 +149,7 @@ def _levels(header: Sequence[str], rows: Sequence[_Row], report: _Report) -> dic
             fix = f"write {len(header)} cells"
             report.add(line, None, "\t".join(row), f"{len(row)} cells under {len(header)} column names", fix)
         elif seen.setdefault(row[0], line) != line:
-            report.add(line, 1, row[0], f"described on line {seen[row[0]]} already", "keep one line for each")
+            report.add(line, 1, row[0], f"already described on line {seen[row[0]]}", "keep one line for each")
         else:
             for factor, cell in zip(header[1:], row[1:], strict=True):
                 levels[factor][row[0]] = cell.strip()

@@ -1,7 +1,8 @@
-"""Features with their labels from `.npz`, `.npy`, `.parquet` or zarr: named arrays, checked before they are measured.
+"""Features with their labels from `.npz`, `.npy`, `.pt`, `.parquet`, zarr or a table: named arrays, checked before use.
 
 The names are those of the contract: `features` and `labels`; optionally `source_probabilities`, `source_features`,
-`source_labels`, `predictions` and `groups`. Features stay on disk where they can; everything else is small.
+`source_labels`, `predictions`, `groups` and `ids`. What others call them (`X` and `y`) is known too. Features stay on
+disk where they can; everything else is small.
 """
 
 from __future__ import annotations
@@ -15,10 +16,16 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from basanite.errors import BasaniteError, MissingExtraError, UnreadableError
+from basanite.errors import BasaniteError, InvalidInputError, UnreadableError
+from basanite.extras import required_module
 from basanite.formats.bounded import check_regular, read_bounded
-from basanite.formats.feature_arrays import MOST_BYTES, MOST_LOADED, StoredArray, open_npy, open_npz
+from basanite.formats.class_files import read_classes
+from basanite.formats.feature_table import LISTS, column_roles, read_table, whole_numbers
 from basanite.formats.parquet import ExpansionError, parquet_faults, read_parquet
+from basanite.formats.records import Place
+from basanite.formats.stored_arrays import MOST_BYTES, MOST_LOADED, StoredArray, open_npy, open_npz
+from basanite.formats.tensor_file import ENDINGS as TENSORS
+from basanite.formats.tensor_file import read_tensors
 from basanite.problems import Findings, Problem, shortened
 
 NAMES: Final = (
@@ -29,8 +36,18 @@ NAMES: Final = (
     "source_labels",
     "predictions",
     "groups",
+    "ids",
 )
-SUFFIXES: Final = (".npz", ".npy", ".parquet", ".zarr")
+ALIASES: Final[Mapping[str, tuple[str, ...]]] = {
+    "features": ("X", "x", "embeddings"),
+    "labels": ("y", "label", "target", "targets"),
+    "ids": ("id",),
+}
+"""What other programs call the same arrays."""
+STORED: Final = frozenset((*NAMES, *(name for names in ALIASES.values() for name in names)))
+SUFFIXES: Final = (".npz", ".npy", *TENSORS, ".parquet", ".zarr")
+TABLES: Final = (".csv", ".tsv", ".jsonl", ".ndjson")
+MAGIC: Final = {b"PK\x03\x04": ".npz", b"PK\x05\x06": ".npz", b"\x93NUMPY": ".npy", b"PAR1": ".parquet"}
 RULE: Final = "F-11"
 MOST_METADATA: Final = 1 << 22
 BLOCK: Final = 1 << 22
@@ -40,7 +57,13 @@ _ROWS_OF: Final[Mapping[str, str]] = {
     "source_probabilities": "features",
     "predictions": "features",
     "groups": "features",
+    "ids": "features",
     "source_labels": "source_features",
+}
+
+WANTED: Final[Mapping[str, str]] = {
+    "features": "Name the table of numbers `features` (or `X`, `embeddings`).",
+    "labels": "Name the labels `labels` (or `y`, `label`, `target`), or give them in a file of their own.",
 }
 
 Rows = Any
@@ -59,6 +82,7 @@ class FeatureSet:
     source_labels: NDArray[Any] | None = None
     predictions: NDArray[Any] | None = None
     groups: NDArray[Any] | None = None
+    ids: NDArray[Any] | None = None
     others: tuple[str, ...] = field(default=())
     """Names in the file that mean nothing here."""
 
@@ -73,23 +97,68 @@ def read_features(path: Path, *, labels: Path | None = None, predicted: bool = F
 
     With `predicted` the file's `predictions` stand for labels, which it then need not have.
     """
-    kind = path.suffix.lower()
-    if kind not in SUFFIXES:
-        raise UnreadableError(f"{path} is no file of features: its name must end in {', '.join(SUFFIXES)}.")
-    found = _READERS[kind](path)
+    found = read_arrays(path)
     if labels is not None:
         found["labels"] = _labels_file(labels)
     if predicted:
         found |= {"labels": _predictions(found, path)}
     lacking = [name for name in ("features", "labels") if name not in found]
     if lacking:
-        raise UnreadableError(f"{path} holds no {' and no '.join(lacking)}; it holds {_listed(found)}.")
-    return _feature_set(path.name, found)
+        raise UnreadableError(
+            f"{path} holds no {' and no '.join(lacking)}; it holds {_names_in_words(found)}. "
+            + " ".join(WANTED[name] for name in lacking)
+        )
+    return feature_set(path.name, found)
+
+
+def read_arrays(path: Path) -> dict[str, Any]:
+    """Everything a file holds, by the names of the contract; what it is, its first bytes say before its name does."""
+    kind = file_kind(path)
+    if kind in TABLES:
+        return _read_text(path)
+    if kind not in SUFFIXES:
+        endings = ", ".join((*SUFFIXES, *TABLES[:2]))
+        raise UnreadableError(f"{path} is not a file of features: its name must end in {endings}.")
+    return _READERS[kind](path)
+
+
+def file_kind(path: Path) -> str:
+    """The ending that a file of this content has; its own where the content says nothing."""
+    own = path.suffix.lower()
+    if not path.is_file():
+        return own
+    if own in TENSORS:
+        return own  # an archive too, so that its first bytes are those of NumPy's
+    with path.open("rb") as file:
+        start = file.read(8)
+    return next((kind for magic, kind in MAGIC.items() if start.startswith(magic)), own)
+
+
+def _by_contract(found: Mapping[str, Any], file: str) -> dict[str, Any]:
+    """The same arrays under the names of the contract; two that could be the same one are refused."""
+    made = dict(found)
+    for name, others in ALIASES.items():
+        present = [other for other in (name, *others) if other in made]
+        if len(present) > 1:
+            several = " and ".join(map(repr, present))
+            raise UnreadableError(f"{file}: {several} could each be the {name}. Keep one of them.")
+        if present:
+            made[name] = made.pop(present[0])
+    return made
+
+
+def _read_text(path: Path) -> dict[str, Any]:
+    """The arrays of a table of text; its first problem is raised, and a task lists all of them."""
+    findings = Findings()
+    found = read_table(path, Place("submission", RULE), findings)
+    if found is None or not findings.valid:
+        raise InvalidInputError("measure", findings)
+    return found
 
 
 def _predictions(found: Mapping[str, Any], path: Path) -> Any:
     if "predictions" not in found:
-        raise UnreadableError(f"{path} holds no predictions to take for labels; it holds {_listed(found)}.")
+        raise UnreadableError(f"{path} holds no predictions to take for labels; it holds {_names_in_words(found)}.")
     return found["predictions"]
 
 
@@ -105,7 +174,22 @@ def check(found: FeatureSet) -> Findings:
     return findings
 
 
-def _feature_set(name: str, found: dict[str, Any]) -> FeatureSet:
+def check_labels(found: FeatureSet) -> Findings:
+    """Every problem of labels that stand alone, with the ids and groups of their rows; features are not looked at."""
+    findings = Findings()
+    rows = 0 if found.labels is None else len(found.labels)
+    for name in ("labels", "groups", "ids"):
+        value = getattr(found, name)
+        if value is not None and (value.ndim != 1 or len(value) != rows):
+            wrong = f"{name} has the shape {value.shape}, and there are {rows} labels"
+            findings.add(_problem(found.name, wrong, "store one entry for each row"))
+    if findings.valid:
+        _add_missing(findings, found.name, "labels", found.labels)
+    return findings
+
+
+def feature_set(name: str, found: Mapping[str, Any]) -> FeatureSet:
+    """The arrays of a file as one value; all but the features are read into memory."""
     kept: dict[str, Any] = {key: found.get(key) for key in NAMES}
     small = {key: _in_memory(value, f"{name}:{key}") for key, value in kept.items() if not key.endswith("features")}
     others = tuple(sorted(set(found) - set(NAMES)))
@@ -129,17 +213,33 @@ def _read_npy(path: Path) -> dict[str, Any]:
 
 
 def _read_npz(path: Path) -> dict[str, Any]:
-    return dict(open_npz(path, NAMES))
+    return _by_contract(open_npz(path, STORED), path.name)
+
+
+def _read_pt(path: Path) -> dict[str, Any]:
+    return _by_contract(read_tensors(path), path.name)
 
 
 def _labels_file(path: Path) -> Any:
-    """Labels of their own: an `.npy` array, an `.npz` with `labels`, or one label a line."""
-    if path.suffix == ".npy":
+    """Labels of their own: an `.npy` array, one with `labels`, a table, or one label per line."""
+    kind = file_kind(path)
+    if kind == ".npy":
         return open_npy(path)
-    found = _READERS[path.suffix](path) if path.suffix in _READERS else None
-    if found is None or "labels" not in found:
+    if kind not in _READERS:
+        return _written_labels(path)
+    found = _READERS[kind](path)
+    if "labels" not in found:
         raise UnreadableError(f"{path} holds no labels. Give an .npy file, or one with an array `labels`.")
     return found["labels"]
+
+
+def _written_labels(path: Path) -> NDArray[Any]:
+    """The labels of a table or of a text with one per line, in the order of the rows."""
+    findings = Findings()
+    items = read_classes(path, "truth", Place("reference", RULE), findings)
+    if items is None or not findings.valid:
+        raise InvalidInputError("measure", findings)
+    return whole_numbers(items.content)
 
 
 def _read_parquet(path: Path) -> dict[str, Any]:
@@ -150,14 +250,21 @@ def _read_parquet(path: Path) -> dict[str, Any]:
     except ExpansionError as error:
         raise UnreadableError(f"{path} cannot be read: {error}. Store it as .npy or zarr.") from error
     except parquet_faults() as error:
-        raise UnreadableError(f"{path.name} is no Parquet file that can be read: {shortened(str(error))}.") from error
+        raise UnreadableError(
+            f"{path.name} is not a Parquet file that can be read: {shortened(str(error))}."
+        ) from error
     return _from_columns(table, path.name)
 
 
 def _from_columns(table: Any, name: str) -> dict[str, Any]:
     import polars as pl
 
-    renamed = table.rename({"label": "labels"}) if "label" in table.columns and "labels" not in table.columns else table
+    roles, doubts = column_roles(table.columns)
+    if doubts:
+        raise UnreadableError(f"{name}: {doubts[0][0]}. Keep one of them.")
+    renamed = table.rename({old: new for new, old in roles.items()})
+    lists = next((one for one in LISTS if one in table.columns and renamed.schema[one].is_nested()), None)
+    renamed = renamed if lists is None else renamed.rename({lists: "features"})
     nested = {
         key: _listed_column(renamed[key], f"{name}:{key}")
         for key, kind in renamed.schema.items()
@@ -208,7 +315,8 @@ def _read_zarr(path: Path) -> dict[str, Any]:
     _refuse_pickles(path)
     with _zarr_faults(path):
         group = _zarr_group(path)
-        return {name: _zarr_rows(path, name, group[name]) for name in NAMES if name in group}
+        found = {name: _zarr_rows(path, name, group[name]) for name in sorted(STORED) if name in group}
+    return _by_contract(found, path.name)
 
 
 def _zarr_rows(path: Path, name: str, array: Any) -> ZarrRows:
@@ -222,12 +330,7 @@ def _zarr_rows(path: Path, name: str, array: Any) -> ZarrRows:
 
 
 def _zarr_group(path: Path) -> Any:
-    try:
-        import zarr
-    except ModuleNotFoundError as missing:
-        raise MissingExtraError(
-            "Reading zarr needs the package zarr: pip install -r requirements/zarr.txt"
-        ) from missing
+    zarr = required_module("zarr")
     return zarr.open_group(str(path), mode="r")
 
 
@@ -238,19 +341,26 @@ def _zarr_faults(path: Path) -> Iterator[None]:
         yield
     except BasaniteError:
         raise
-    except Exception as error:
-        raise UnreadableError(f"{path} is no zarr group that can be read: {shortened(str(error))}.") from error
+    except Exception as error:  # zarr raises errors of many libraries for broken metadata and chunks
+        raise UnreadableError(f"{path} is not a zarr group that can be read: {shortened(str(error))}.") from error
 
 
 def _refuse_pickles(path: Path) -> None:
-    folders = (path, *(path / name for name in NAMES))
+    folders = (path, *(path / name for name in STORED))
     files = [folder / name for folder in folders for name in (".zarray", ".zmetadata", "zarr.json")]
     for file in files:
         if file.is_file() and b"pickle" in read_bounded(file, MOST_METADATA).lower():
             raise UnreadableError(f"{path.name} is stored with a codec that runs code (pickle): it is not read.")
 
 
-_READERS: Final = {".npz": _read_npz, ".npy": _read_npy, ".parquet": _read_parquet, ".zarr": _read_zarr}
+_READERS: Final = {
+    ".npz": _read_npz,
+    ".npy": _read_npy,
+    ".pt": _read_pt,
+    ".pth": _read_pt,
+    ".parquet": _read_parquet,
+    ".zarr": _read_zarr,
+}
 
 
 def _shape_problems(found: FeatureSet) -> Iterator[Problem]:
@@ -266,7 +376,7 @@ def _shape_problems(found: FeatureSet) -> Iterator[Problem]:
         if value is not None and (rows is None or len(value) != len(rows)):
             wrong = f"{name} has {len(value)} entries and {of} {0 if rows is None else len(rows)} rows"
             yield _problem(found.name, wrong, "give one entry for each row")
-    for name in ("labels", "source_labels", "predictions", "groups"):
+    for name in ("labels", "source_labels", "predictions", "groups", "ids"):
         value = getattr(found, name)
         if value is not None and value.ndim != 1:
             yield _problem(found.name, f"{name} has the shape {value.shape}", "store one entry for each row")
@@ -281,7 +391,7 @@ def _add_bad_rows(findings: Findings, file: str, name: str, value: Rows | None) 
         for row in np.flatnonzero(~np.isfinite(block).all(axis=1)).tolist():
             kind = "nan" if np.isnan(block[row]).any() else "infinity"
             findings.add(
-                _problem(file, f"{name}: row {start + row} (counted from 0) holds {kind}", "mend or remove it")
+                _problem(file, f"{name}: row {start + row} (counted from 0) holds {kind}", "correct or remove it")
             )
 
 
@@ -297,5 +407,5 @@ def _problem(file: str, message: str, fix: str) -> Problem:
     return Problem(rule=RULE, file=file, line=None, field=None, message=message, fix=fix)
 
 
-def _listed(found: Mapping[str, Any]) -> str:
+def _names_in_words(found: Mapping[str, Any]) -> str:
     return ", ".join(shortened(name, 30) for name in sorted(found)[:10]) or "nothing"

@@ -13,8 +13,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from basanite.formats.records import ABSENT, Place, Records, joined_digest, read_records
-from basanite.problems import Findings
+from basanite.problems import Findings, Problem
 
 SEPARATORS = (";", "|", " ")
 """What people put between cells besides commas and tabs."""
@@ -67,7 +70,7 @@ def take_items(
         try:
             name = _id(fields, id_name)
             if name in seen:
-                raise ContentError(f"{id_name} {name!r} stands twice", "keep one record for each", name)
+                raise ContentError(f"{id_name} {name!r} appears twice", "keep one record for each", name)
             seen.add(name)
             kept.append((row, name, take(fields)))
         except ContentError as error:
@@ -88,22 +91,24 @@ def take_items(
 
 
 def read_items(
-    path: Path,
-    take: Take,
-    place: Place,
-    findings: Findings,
-    *,
-    id_name: str = "id",
-    used: Sequence[str] = (),
-    plain: bool = True,
+    path: Path, take: Take, place: Place, findings: Findings, *, id_name: str = "id", used: Sequence[str] = ()
 ) -> Items | None:
-    """The items of a structured file, or of a plain text whose lines are numbered from 1 and hold a `text` each.
+    """The items of a structured file, or of a plain text whose lines are numbered from 1 and hold a `text` each."""
+    records = read_records(path, place, findings, id_name=id_name, plain=True)
+    return None if records is None else _take_known(records, take, place, findings, id_name=id_name, used=used)
 
-    Without `plain` there is no sense in a text, and it is refused.
-    """
-    records = read_records(path, place, findings, id_name=id_name, plain=plain)
-    if records is None:
-        return None
+
+def read_structured_items(
+    path: Path, take: Take, place: Place, findings: Findings, *, id_name: str = "id", used: Sequence[str] = ()
+) -> Items | None:
+    """The items of a structured file; a plain text, in which there is no sense here, is refused."""
+    records = read_records(path, place, findings, id_name=id_name)
+    return None if records is None else _take_known(records, take, place, findings, id_name=id_name, used=used)
+
+
+def _take_known(
+    records: Records, take: Take, place: Place, findings: Findings, *, id_name: str, used: Sequence[str]
+) -> Items | None:
     name = "id" if records.numbered else id_name
     wanted = (name, *used[:1]) if used and not any(column in records.columns for column in used) else (name,)
     if len(records) and lacks_columns(records, wanted, place, findings):
@@ -125,7 +130,7 @@ def lacks_columns(records: Records, wanted: Sequence[str], place: Place, finding
     elif (
         len(missing) == len(wanted) and min(records.lines, default=1) > 1 and any(DIGIT.search(name) for name in header)
     ):
-        message = f"{message}: the first line is no header"
+        message = f"{message}: the first line is not a header"
         fix = f"begin with a line of column names: {','.join(wanted)}"
     findings.add(place.problem(records.file, 1, message, fix, ", ".join(header)))
     return True
@@ -162,7 +167,7 @@ def texts_of(fields: Mapping[str, Any], name: str = "references") -> tuple[str, 
     if isinstance(found, str):
         return (found,)
     if not isinstance(found, list) or not found or not all(isinstance(text, str) for text in found):
-        raise ContentError(f"{name} is no list of texts", f'write "{name}": ["…", "…"]', found if found else "")
+        raise ContentError(f"{name} is not a list of texts", f'write "{name}": ["…", "…"]', found if found else "")
     return tuple(found)
 
 
@@ -174,7 +179,7 @@ def number_of(fields: Mapping[str, Any], name: str) -> float:
     except (TypeError, ValueError, OverflowError):
         number = math.nan
     if not math.isfinite(number):
-        raise ContentError(f"{name} is no finite number", "write a number like 0.25", "" if found is None else found)
+        raise ContentError(f"{name} is not a finite number", "write a number like 0.25", "" if found is None else found)
     return number
 
 
@@ -184,17 +189,21 @@ def _id(fields: Mapping[str, Any], id_name: str) -> str:
         return str(found)
     if not isinstance(found, str) or not found or len(found) > ID_LENGTH:
         fix = f"give every record an {id_name!r} of 1 to {ID_LENGTH} characters"
-        raise ContentError(f"{id_name} is missing, empty, too long or no text", fix, "" if found is None else found)
+        raise ContentError(f"{id_name} is missing, empty, too long or not text", fix, "" if found is None else found)
     return found
 
 
 def _text_columns(records: Records, rows: Sequence[int], used: set[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """The columns that hold short texts, whole numbers or truth values."""
+    """The columns that hold short texts, whole numbers or truth values; a long text describes one item alone."""
     for name, column in records.columns.items():
         if name not in used:
             cells = [_whole(None if column[row] is ABSENT else column[row]) for row in rows]
-            if all(cell is None or isinstance(cell, str | int) for cell in cells):
+            if all(cell is None or isinstance(cell, int) or _is_short(cell) for cell in cells):
                 yield name, tuple("" if cell is None else str(cell) for cell in cells)
+
+
+def _is_short(cell: Any) -> bool:
+    return isinstance(cell, str) and len(cell) <= ID_LENGTH
 
 
 def _whole(cell: Any) -> Any:
@@ -202,3 +211,137 @@ def _whole(cell: Any) -> Any:
     if not isinstance(cell, float):
         return cell
     return None if math.isnan(cell) else int(cell) if cell.is_integer() else cell
+
+
+Reals = NDArray[np.float64]
+ID = "id"
+FEW = 10
+"""Up to this number of wrong cells of a column are named one by one, even if they are most of it."""
+OTHER_TASK = "a table with one class for each item is for the task `classification`"
+NO_FINITE = re.compile(r"[+-]?(nan|inf|infinity|[0-9]{309,}|[0-9.]+e[+]?[0-9]{3,})")
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a cell must hold: the test sees nan for an empty cell and infinity for one that is no number."""
+
+    test: Callable[[Reals], NDArray[np.bool_]]
+    message: str
+    fix: str
+
+
+FINITE = Wanted(np.isfinite, "no finite number", "write a number like 0.25")
+
+
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """The numbers of one item under the names of their columns, and where they stand."""
+
+    names: tuple[str, ...]
+    values: Reals
+    file: str
+    line: int
+
+
+def read_numbers(
+    path: Path,
+    place: Place,
+    findings: Findings,
+    wanted: Wanted,
+    *,
+    chosen: Sequence[str] | None = None,
+    text: Sequence[str] = (),
+) -> Items | None:
+    """The items of a table whose content is a `Cells` each; `chosen` columns, or all that hold numbers.
+
+    Columns called as in `text` never hold numbers of interest, whatever is in them.
+    """
+    records = read_records(path, place, findings)
+    if records is None:
+        return None
+    names = tuple(chosen) if chosen else tuple(_number_columns(records, (ID, *text)))
+    if len(records) and lacks_columns(records, (ID, *names), place, findings):
+        return None
+    if not names:
+        findings.add(
+            place.problem(
+                records.file, 1, "no column holds numbers", f"add one column per class or rating; {OTHER_TASK}"
+            )
+        )
+        return None
+    table = np.column_stack([numbers(records.columns[name]) for name in names])
+    _add_faults(findings, records, names, ~wanted.test(table), wanted, place)
+    items = take_items(records, lambda fields: None, place, findings, used=names)
+    row_of = {line: row for row, line in enumerate(records.lines)}
+    content = tuple(Cells(names, table[row_of[line]], items.file, line) for line in items.lines)
+    return replace(items, content=content)
+
+
+def numbers(column: Sequence[Any]) -> Reals:
+    """The cells of a column as numbers: an empty or absent one is nan, one that is no finite number infinity.
+
+    >>> numbers(["1", None, ABSENT, "x", "nan"]).tolist()
+    [1.0, nan, nan, inf, inf]
+    """
+    empty = (None, ABSENT)
+    return np.array([math.nan if cell in empty else _number(cell) for cell in column], dtype=np.float64)
+
+
+def _number(cell: Any) -> float:
+    try:
+        number = float(cell)
+    except (TypeError, ValueError, OverflowError):
+        return math.inf
+    return number if math.isfinite(number) else math.inf
+
+
+def _number_columns(records: Records, left: Sequence[str]) -> Iterator[str]:
+    for name, column in records.columns.items():
+        cells = [cell for cell in column if cell is not None and cell is not ABSENT]
+        if name in left or not cells:
+            continue
+        # nan, infinite and too large alone are numbers that went wrong, and no text (D-12)
+        strange = (NO_FINITE.fullmatch(str(cell).strip().lower()) for cell in cells)
+        if any(math.isfinite(_number(cell)) for cell in cells) or all(strange):
+            yield name
+
+
+def _add_faults(
+    findings: Findings, records: Records, names: Sequence[str], wrong: NDArray[np.bool_], wanted: Wanted, place: Place
+) -> None:
+    """A problem for every wrong cell; a column in which most are wrong is told once, and counted (D-7)."""
+    sizes = wrong.sum(axis=0)
+    whole = sizes > max(len(wrong) / 2, FEW)
+    for at in np.flatnonzero(whole).tolist():
+        message = f"{names[at]}: {sizes[at]} of {len(wrong)} cells are {wanted.message}"
+        findings.add(
+            _fault(records, names[at], int(np.argmax(wrong[:, at])), message, f"{wanted.fix}; {OTHER_TASK}", place)
+        )
+        findings.count(place.rule, int(sizes[at]) - 1)
+    for row, at in np.argwhere(wrong & ~whole):
+        findings.add(_fault(records, names[at], row, f"{names[at]}: {wanted.message}", wanted.fix, place))
+
+
+def _fault(records: Records, name: str, row: int, message: str, fix: str, place: Place) -> Problem:
+    found = records.columns[name][row]
+    return place.problem(records.file, records.lines[row], message, fix, "" if found in (None, ABSENT) else found)
+
+
+def align_columns(cells: Sequence[Cells], names: Sequence[str]) -> Reals:
+    """The numbers of all items, items x names, whatever the order of columns in their file."""
+    if not cells:
+        return np.empty((0, len(names)))
+    order = [cells[0].names.index(name) for name in names]
+    return np.stack([cell.values for cell in cells])[:, order]
+
+
+def column_problems(truth: Cells, answer: Cells, place: Place, what: str) -> Iterator[Any]:
+    """A problem for each column that the answers lack, and a warning for each that nobody asked for."""
+    for name in truth.names:
+        if name not in answer.names:
+            message, fix = f"there is no column for the {what} {name!r}", f"add a column {name!r}"
+            yield place.problem(answer.file, 1, message, fix, name)
+    for name in answer.names:
+        if name not in truth.names:
+            message, fix = f"column {name!r} is not a {what} of the reference", "leave it out"
+            yield place.problem(answer.file, 1, message, fix, name, severity="warn")

@@ -8,7 +8,6 @@ of its own over a bad one, and panics, which no `Exception` covers.
 from __future__ import annotations
 
 import mmap
-import os
 from collections.abc import Iterator
 from math import inf
 from pathlib import Path
@@ -52,7 +51,12 @@ def read_parquet(source: Path | bytes, *, cell: int = CELL, most: float = inf, *
     """
     import polars as pl
 
-    raw = source if isinstance(source, bytes) else _mapped(source)
+    raw: Source = b""
+    if isinstance(source, bytes):
+        raw = source
+    elif source.stat().st_size:  # nothing cannot be mapped
+        with source.open("rb") as file:
+            raw = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)
     limit = int(min(most, max(FLOOR, RATIO * len(raw))))
     if expanded_size(raw, cell) > limit:
         raise ExpansionError(f"its {len(raw)} bytes would become more than {limit >> 20} MiB")
@@ -60,11 +64,6 @@ def read_parquet(source: Path | bytes, *, cell: int = CELL, most: float = inf, *
     if sum(map(_text_bytes, frame)) > limit:
         raise ExpansionError(f"the texts in its {len(raw)} bytes would become more than {limit >> 20} MiB")
     return frame
-
-
-def _mapped(path: Path) -> Source:
-    with path.open("rb") as file:
-        return mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) if os.fstat(file.fileno()).st_size else b""
 
 
 def _text_bytes(series: Any) -> int:
@@ -88,7 +87,7 @@ def expanded_size(raw: Source, cell: int = CELL) -> int:
     end = len(raw) - EDGE
     footer = end - int.from_bytes(raw[end : end + 4], "little") if end > 0 else -1
     if footer < 0 or raw[end + 4 :] != b"PAR1":
-        raise ValueError("its end is no footer of Parquet")
+        raise ValueError("its end is not a footer of Parquet")
     thrift = _Thrift(raw, footer)
     try:
         about = thrift.struct()
@@ -158,7 +157,7 @@ class _Thrift:
         if kind in (4, 5, 6):
             return self._integer()
         if kind in (7, 8):
-            start, self.at = self.at, self.at + 8 if kind == 7 else self._after_bytes()
+            start, self.at = self.at, self.at + 8 if kind == 7 else self._varint() + self.at
             return self.raw[start : min(self.at, start + 64)]
         if kind in (9, 10):
             return list(self._items(depth))
@@ -168,24 +167,20 @@ class _Thrift:
 
     def _items(self, depth: int) -> Iterator[Value]:
         head = self._byte()
-        count = head >> 4 if head >> 4 < 15 else self._unsigned()
+        count = head >> 4 if head >> 4 < 15 else self._varint()
         for _ in range(count):
             yield self._value(head & 15, depth + 1)
-
-    def _after_bytes(self) -> int:
-        length = self._unsigned()
-        return self.at + length
 
     def _byte(self) -> int:
         self.at += 1
         return self.raw[self.at - 1]
 
-    def _unsigned(self) -> int:
+    def _varint(self) -> int:
         found = shift = 0
         while (byte := self._byte()) & 128 and shift < 70:
             found, shift = found | (byte & 127) << shift, shift + 7
         return found | byte << shift
 
     def _integer(self) -> int:
-        found = self._unsigned()
+        found = self._varint()
         return (found >> 1) ^ -(found & 1)

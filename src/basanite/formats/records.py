@@ -9,36 +9,26 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from basanite.formats.archives.members import Digest, member_digest
-from basanite.formats.file_kinds import (
-    COCO,
-    JSON,
-    JSON_LINES,
-    PARQUET,
-    PLAIN,
-    TABLE,
-    UTF_16,
-    Kind,
-    ending_kind,
-    has_header,
-    is_binary,
-    magic_name,
-    other_ending,
-    text_kind,
-)
+from basanite.formats.file_kinds import ending_kind, has_header, is_binary, magic_name, other_ending, text_kind
+from basanite.formats.kinds.general import JSON, JSON_LINES, PARQUET, PLAIN, TABLE, UTF_16
+from basanite.formats.kinds.kind import Kind
+from basanite.formats.kinds.texts import COCO
 from basanite.formats.parquet import PYTHON_CELL, ExpansionError, parquet_faults, read_parquet
 from basanite.formats.single_file import PackedError, SingleFile, read_single
-from basanite.formats.summaries.strict_json import parse
+from basanite.formats.strict_json import parse
 from basanite.problems import Findings, Problem, Where, shortened
 
 LARGEST = 2 << 30
 LINE_BYTES = 16 << 20
 COLUMNS = 5_000
+INDEX = "index"
+"""What a first column without a name is called."""
 ROWS = 10_000_000
 READ_AS_RULE = "D-4"
 TABLES_READ = "give JSON lines, CSV, TSV or Parquet"
@@ -90,22 +80,31 @@ class Place:
 
 
 def read_records(
-    path: Path, place: Place, findings: Findings, *, id_name: str = "id", plain: bool = False
+    path: Path,
+    place: Place,
+    findings: Findings,
+    *,
+    id_name: str = "id",
+    headers: Collection[str] = (),
+    plain: bool = False,
 ) -> Records | None:
     """The records of a file: JSON lines, a table or Parquet, told by the content; None if it is something else.
 
-    With `plain`, a text that is neither gives its lines: a column `text`, and `id` with the number of the line.
+    `headers` are further names of columns that a header is told by. With `plain`, a text that is neither gives its
+    lines: a column `text`, and `id` with the number of the line.
     """
     file = open_single(path, place, findings)
     if file is None:
         return None
-    kind = _kind(file, id_name, plain=plain)
-    empty = kind is TABLE and not file.data.strip()
+    kind = _kind(file, (id_name, *headers), plain=plain)
+    empty = (kind is TABLE or (kind is PLAIN and headers)) and not file.data.strip()
     if kind is None or kind not in READERS or empty or (kind is PLAIN and not plain):
-        findings.add(_refusal(file, kind, place, plain=plain))
+        findings.add(_refusal(file, kind, place, plain=plain and not headers))
         return None
     if other_ending(kind, file.ending):
-        findings.add(_read_as(file, kind, place))
+        message = f"read as {kind.name} although named {file.ending}"  # (D-4)
+        fix = f"nothing if that is right; else name it {' or '.join(kind.endings)}"
+        findings.add(replace(place, rule=READ_AS_RULE).problem(file.name, None, message, fix, severity="warn"))
     before = findings.total
     found = READERS[kind](file.name, file.data, place, findings)
     if found is None:
@@ -129,11 +128,11 @@ def read_lines(path: Path, place: Place, findings: Findings) -> Records:
     if file is None:
         return Records(path.name, (), {"id": (), "text": ()}, "")
     before = findings.total
-    found = _lines(file.name, file.data, place, findings)
+    found = _read_plain_text(file.name, file.data, place, findings)
     return Records(file.name, *found, digest_of([(file.name, file.raw)]), findings.total - before, numbered=True)
 
 
-def _kind(file: SingleFile, id_name: str, *, plain: bool) -> Kind | None:
+def _kind(file: SingleFile, headers: Sequence[str], *, plain: bool) -> Kind | None:
     """What a file is; None for bytes that are no text."""
     if file.data.startswith(b"PAR1"):
         return PARQUET
@@ -141,9 +140,9 @@ def _kind(file: SingleFile, id_name: str, *, plain: bool) -> Kind | None:
     if "\0" in start.text and (magic_name(file.data) or is_binary(start)):
         return None
     promised = ending_kind(file.ending)
-    if has_header(start, id_name) and promised is TABLE:
+    if has_header(start, *headers) and promised is TABLE:
         return TABLE
-    found = text_kind(start) or (TABLE if has_header(start, id_name) else promised)
+    found = text_kind(start) or (TABLE if has_header(start, *headers) else promised)
     if found in (JSON, COCO) and promised is JSON_LINES:
         return JSON_LINES
     if found in (None, PLAIN) and not plain:
@@ -167,13 +166,6 @@ def _refusal(file: SingleFile, kind: Kind | None, place: Place, *, plain: bool) 
     return place.problem(file.name, None, message, fix, file.data[:80].partition(b"\n")[0], hint=hint)
 
 
-def _read_as(file: SingleFile, kind: Kind, place: Place) -> Problem:
-    """A warning where the ending promises something else (D-4)."""
-    message = f"read as {kind.name} although named {file.ending}"
-    fix = f"nothing if that is right; else name it {' or '.join(kind.endings)}"
-    return replace(place, rule=READ_AS_RULE).problem(file.name, None, message, fix, severity="warn")
-
-
 def digest_of(files: Sequence[tuple[str, bytes]]) -> str:
     """The digest of one or more files, as of an archive that holds them."""
     digest = Digest()
@@ -194,7 +186,7 @@ def _texts(file: str, data: bytes, place: Place, findings: Findings) -> Iterator
     for number, raw in enumerate(_split(data), start=1):
         if b"\0" in raw or len(raw) > LINE_BYTES:
             fault = "a NUL byte" if b"\0" in raw else f"{len(raw)} bytes in one line"
-            findings.add(place.problem(file, number, f"{fault}: this is no line of text", "give UTF-8 text", raw))
+            findings.add(place.problem(file, number, f"{fault}: this is not a line of text", "give UTF-8 text", raw))
             continue
         try:
             yield number, raw.decode("utf-8")
@@ -213,13 +205,13 @@ def _split(data: bytes) -> list[bytes]:
 Found = tuple[Sequence[int], Mapping[str, Sequence[Any]]]
 
 
-def _lines(file: str, data: bytes, place: Place, findings: Findings) -> Found:
+def _read_plain_text(file: str, data: bytes, place: Place, findings: Findings) -> Found:
     texts = list(_texts(file, data, place, findings))
     numbers = [number for number, _ in texts]
     return numbers, {"id": [str(number) for number in numbers], "text": [text for _, text in texts]}
 
 
-def _json_lines(file: str, data: bytes, place: Place, findings: Findings) -> Found | None:
+def _read_json_lines(file: str, data: bytes, place: Place, findings: Findings) -> Found | None:
     """One object a line; blank lines are passed over."""
     rows: list[tuple[int, dict[str, Any]]] = []
     for number, raw in enumerate(_split(data), start=1):
@@ -227,10 +219,12 @@ def _json_lines(file: str, data: bytes, place: Place, findings: Findings) -> Fou
             parsed = parse(raw, limit=LINE_BYTES, rule=place.rule)
             if parsed.fault:
                 told = replace(place, rule=parsed.rule)
-                cure = "write one JSON object a line"
+                cure = "write one JSON object per line"
                 findings.add(told.problem(file, number, parsed.fault, cure, raw, column=parsed.column))
             elif not isinstance(parsed.value, dict):
-                findings.add(place.problem(file, number, "no object", 'write one object a line, like {"id": "1"}', raw))
+                findings.add(
+                    place.problem(file, number, "no object", 'write one object per line, like {"id": "1"}', raw)
+                )
             else:
                 rows.append((number, parsed.value))
     return _columns(file, rows, place, findings)
@@ -246,10 +240,12 @@ def _columns(file: str, rows: Sequence[tuple[int, dict[str, Any]]], place: Place
     return [number for number, _ in rows], columns
 
 
-def _delimited(file: str, data: bytes, place: Place, findings: Findings) -> Found | None:
+def _read_table(file: str, data: bytes, place: Place, findings: Findings) -> Found | None:
     """A header line and one record a row; an empty cell is None."""
     header, *rows = _cells(file, list(_texts(file, data, place, findings)), place, findings) or [(1, [])]
     names = [name.strip() for name in header[1]]
+    if len(names) > 1 and not names[0] and INDEX not in names:
+        names[0] = INDEX  # pandas and R write row names under no name
     if not names or "" in names or len(set(names)) < len(names) or len(names) > COLUMNS:
         message = f"column names are missing, empty, repeated, or more than {COLUMNS}"
         findings.add(place.problem(file, 1, message, "write a header line, a name for each column", ", ".join(names)))
@@ -282,7 +278,7 @@ def table_fault(error: csv.Error) -> tuple[str, str]:
     """What is wrong with a table that Python's reader gave up, in words of ours, and the cure."""
     if "larger" in str(error):
         return f"a cell has more than {csv.field_size_limit():,} characters", "shorten it, or close the quote before it"
-    return "a quote is never closed, or text stands beside one", "quote whole cells, and double a quote inside them"
+    return "a quote is never closed, or there is text beside one", "quote whole cells, and double a quote inside them"
 
 
 def _numbers(texts: Sequence[tuple[int, str]]) -> list[int]:
@@ -305,14 +301,14 @@ def _fits(file: str, row: tuple[int, list[str]], width: int, place: Place, findi
     return len(cells) == width
 
 
-def _parquet(file: str, data: bytes, place: Place, findings: Findings) -> Found | None:
+def _read_parquet(file: str, data: bytes, place: Place, findings: Findings) -> Found | None:
     try:
         frame = read_parquet(data, cell=PYTHON_CELL, n_rows=ROWS + 1)
     except ExpansionError as error:
         findings.add(place.problem(file, None, str(error), "give the items of this task alone"))
         return None
     except parquet_faults():
-        findings.add(place.problem(file, None, "this is no whole Parquet file", "write it again, or give CSV"))
+        findings.add(place.problem(file, None, "this is not a whole Parquet file", "write it again, or give CSV"))
         return None
     if len(frame) > ROWS or frame.width > COLUMNS:
         message = f"more than {ROWS} rows or {COLUMNS} columns"  # a few kilobytes may unpack to billions of cells
@@ -322,8 +318,8 @@ def _parquet(file: str, data: bytes, place: Place, findings: Findings) -> Found 
 
 
 READERS: Mapping[Kind, Callable[[str, bytes, Place, Findings], Found | None]] = {
-    JSON_LINES: _json_lines,
-    TABLE: _delimited,
-    PARQUET: _parquet,
-    PLAIN: _lines,
+    JSON_LINES: _read_json_lines,
+    TABLE: _read_table,
+    PARQUET: _read_parquet,
+    PLAIN: _read_plain_text,
 }

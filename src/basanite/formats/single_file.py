@@ -10,16 +10,20 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO, Final
 
+from basanite.errors import UnreadableError
 from basanite.formats.archives.archive import GZIP, open_source
-from basanite.formats.archives.inflate import Gunzip
 from basanite.formats.archives.members import Limits, RefusedError
+from basanite.formats.archives.tar import Gunzip
 from basanite.formats.bounded import OPENING, read_bounded
-from basanite.formats.file_kinds import BEGINNING, Beginning, Kind, ending_kind, text_kind
+from basanite.formats.file_kinds import ending_kind, folder_kind, text_kind
+from basanite.formats.kinds.kind import BEGINNING, Beginning, Kind
 from basanite.problems import Findings
 
 ZIP: Final = b"PK\x03\x04"
 TAR_MAGIC: Final = slice(257, 262)
 TAR_BLOCK: Final = 512
+NAMES: Final = 10_000
+"""So many names in an archive are looked at."""
 OFFICE: Final = "[Content_Types].xml"
 RATIO: Final = Limits()
 """How much a file inside may be larger than what it is packed in."""
@@ -57,12 +61,20 @@ def read_single(path: Path, limit: int) -> SingleFile:
     """Read a file of at most so many bytes, packed or not; a `PackedError` says why an archive cannot be read."""
     raw = read_bounded(path, limit)
     if raw.startswith(ZIP):
-        name, data = _unzipped(raw, limit)
+        name, data = _unzip(raw, limit)
     elif raw.startswith(GZIP):
-        name, data = _gunzipped(path, limit)
+        name, data = _gunzip(path, limit)
     else:
         name, data = path.name, raw
     return SingleFile(path.name, raw, data, _ending(name))
+
+
+def read_unpacked(path: Path, limit: int) -> bytes:
+    """The content of a file, unpacked; refused where an archive cannot be read as one file."""
+    try:
+        return read_single(path, limit).data
+    except PackedError as error:
+        raise UnreadableError(f"{path} cannot be read: {error}. Fix: {error.fix}.") from None
 
 
 def beginning_of(path: Path) -> Beginning:
@@ -83,6 +95,16 @@ def kind_of(path: Path) -> Kind | None:
     return None if "\0" in start.text else text_kind(start) or ending_kind(start.ending)
 
 
+def archive_kind(path: Path) -> Kind | None:
+    """The kind of a zip archive of many files by the names in it; that of its text where it holds one."""
+    try:
+        with open(os.open(path, OPENING), "rb") as file, zipfile.ZipFile(file) as archive:
+            names = tuple(archive.namelist()[:NAMES])
+    except (OSError, ValueError, NotImplementedError, zipfile.BadZipFile):
+        return None
+    return folder_kind(Beginning("", members=names)) or kind_of(path)
+
+
 def is_tar(path: Path) -> bool:
     """Whether a file is a gzip-compressed tar, whatever it is called."""
     try:
@@ -90,7 +112,7 @@ def is_tar(path: Path) -> bool:
             raw = file.read(BEGINNING)
     except OSError:
         return False
-    return raw.startswith(GZIP) and _inflated(raw, TAR_BLOCK)[TAR_MAGIC] == b"ustar"
+    return raw.startswith(GZIP) and _inflate_start(raw, TAR_BLOCK)[TAR_MAGIC] == b"ustar"
 
 
 def _first_bytes(name: str, file: IO[bytes]) -> tuple[str, bytes]:
@@ -100,20 +122,20 @@ def _first_bytes(name: str, file: IO[bytes]) -> tuple[str, bytes]:
             return inner.name, inner.read(BEGINNING + 1)
     if not raw.startswith(GZIP):
         return name, raw
-    plain = _inflated(raw, BEGINNING + TAR_BLOCK)
+    plain = _inflate_start(raw, BEGINNING + TAR_BLOCK)
     if plain[TAR_MAGIC] != b"ustar":
         return name.removesuffix(".gz"), plain[: BEGINNING + 1]
     return plain[:100].rstrip(b"\0").decode("utf-8", "replace"), plain[TAR_BLOCK : TAR_BLOCK + BEGINNING + 1]
 
 
-def _inflated(raw: bytes, most: int) -> bytes:
+def _inflate_start(raw: bytes, most: int) -> bytes:
     try:
         return zlib.decompressobj(zlib.MAX_WBITS | 16).decompress(raw, most)
     except zlib.error:
         return b""
 
 
-def _unzipped(raw: bytes, limit: int) -> tuple[str, bytes]:
+def _unzip(raw: bytes, limit: int) -> tuple[str, bytes]:
     try:
         with zipfile.ZipFile(io.BytesIO(raw)) as archive:
             member = _only_member(archive)
@@ -137,7 +159,7 @@ def _only_member(archive: zipfile.ZipFile) -> zipfile.ZipInfo:
     return members[0]
 
 
-def _gunzipped(path: Path, limit: int) -> tuple[str, bytes]:
+def _gunzip(path: Path, limit: int) -> tuple[str, bytes]:
     if is_tar(path):
         return _only_file(path, limit)
     try:

@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from basanite.harness.data.dataset import Dataset
-from basanite.harness.data.loading import load_data
-from basanite.harness.data.sealing import Seal, read_seal
+from basanite.harness.data.seals import Seal, read_seal
 from basanite.harness.data.splits import facts, partition_digest, splits
-from basanite.harness.plan.model import Plan, TaskPlan
-from basanite.harness.plan.reading import load_plan
-from basanite.harness.protocol import Partition
-from basanite.harness.seeds import Seeds
+from basanite.harness.data.tables import load_data
+from basanite.harness.plan import Plan
+from basanite.harness.plan_file import load_plan
+from basanite.harness.protocol import Partition, Seeds
 
 
 @dataclass(frozen=True)
@@ -39,7 +38,9 @@ class Evaluation:
     def shown_digests(self) -> dict[str, str]:
         """The same as outsiders may see them: HMACs under the nonce if the evaluation is sealed (X-1)."""
         plain = self.digests()
-        return {name: self.seal.keyed(f"{name} {digest}") for name, digest in plain.items()} if self.seal else plain
+        return (
+            {name: self.seal.keyed_digest(f"{name} {digest}") for name, digest in plain.items()} if self.seal else plain
+        )
 
     def seed_facts(self) -> dict[str, Any]:
         """What is written down about the seed: the number that was typed in, or the commitment to the sealed one."""
@@ -60,21 +61,20 @@ class Evaluation:
 
 def ready(path: Path, *, seal: Seal | None = None) -> Evaluation:
     """The evaluation of a plan file, with the seal that it names or the one that is given."""
-    plan, folder = load_plan(path), path.parent
+    return evaluation_of(load_plan(path), path.parent, seal=seal)
+
+
+def evaluation_of(plan: Plan, folder: Path, *, seal: Seal | None = None) -> Evaluation:
+    """The evaluation of a plan whose paths start in a folder."""
     data = {name: load_data(task, folder) for name, task in plan.tasks.items()}
-    plan = _completed(plan, data)
+    # Targets and ranges are as the data have them, where the plan does not name its own.
+    ranges = {name: data[name].range if task.metric == "mrmse" else None for name, task in plan.tasks.items()}
+    tasks = {
+        name: replace(task, targets=task.targets or tuple(data[name].targets), range=task.range or ranges[name])
+        for name, task in plan.tasks.items()
+    }
+    plan = replace(plan, tasks=tasks)
     held = seal or (read_seal(folder / plan.seal) if plan.seal else None)
-    seeds = held.seeds if held else Seeds.typed(plan.seed or 0)
+    seeds = held.seeds if held else Seeds.from_number(plan.seed or 0)
     partitions = {name: splits(task, data[name], seeds) for name, task in plan.tasks.items()}
     return Evaluation(plan, folder, data, seeds, partitions, held)
-
-
-def _completed(plan: Plan, data: Mapping[str, Dataset]) -> Plan:
-    """The plan with targets and ranges as the data have them, where it does not name its own."""
-    tasks = {name: _completed_task(task, data[name]) for name, task in plan.tasks.items()}
-    return replace(plan, tasks=tasks)
-
-
-def _completed_task(task: TaskPlan, data: Dataset) -> TaskPlan:
-    known = data.range if task.metric == "mrmse" else None
-    return replace(task, targets=task.targets or tuple(data.targets), range=task.range or known)

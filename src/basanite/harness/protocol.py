@@ -5,6 +5,9 @@ Every function is pure: rows in, rows out, and where something is random the gen
 
 from __future__ import annotations
 
+import hashlib
+import hmac
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -94,32 +97,35 @@ class Partition:
             raise AssertionError("a row is in two sets of one partition")
 
 
+@dataclass(frozen=True)
+class Sizes:
+    """How many rows a split has for training, and in how many folds."""
+
+    train_share: float
+    n: int
+    folds: int
+    shuffle_seed: int | None = None
+
+
 def partition(
-    values: Values,
-    *,
-    train_share: float,
-    n: int,
-    folds: int,
-    generator: np.random.Generator,
-    groups: Values | None = None,
-    shuffle_seed: int | None = None,
+    values: Values, sizes: Sizes, generator: np.random.Generator, *, groups: Values | None = None
 ) -> Partition:
     """Training, validation and test rows of one target as the plan makes them (H-13); groups are never split (A11)."""
     everything = np.arange(len(values))
     chosen = (
-        sample_stratified(values, nearest(train_share * len(values)), generator)
+        sample_stratified(values, nearest(sizes.train_share * len(values)), generator)
         if groups is None
-        else _whole_groups(groups, train_share, generator)
+        else _whole_groups(groups, sizes.train_share, generator)
     )
     test = np.setdiff1d(everything, chosen)
-    fitted = chosen[sample_stratified(values[chosen], min(n, len(chosen)), generator)]
-    dealt = stratified_folds(values[fitted], folds, shuffle_seed=shuffle_seed)
+    fitted = chosen[sample_stratified(values[chosen], min(sizes.n, len(chosen)), generator)]
+    dealt = stratified_folds(values[fitted], sizes.folds, shuffle_seed=sizes.shuffle_seed)
     made = Partition(tuple(fitted[fold] for fold in dealt), np.setdiff1d(chosen, fitted), test)
     made.check()
     return made
 
 
-def capped(partition: Partition, values: Values, cap: int | None, generator: np.random.Generator) -> Partition:
+def cap_validation(partition: Partition, values: Values, cap: int | None, generator: np.random.Generator) -> Partition:
     """The same with at most `cap` extra validation rows, a stratified sample that all conditions share (A24)."""
     if cap is None or len(partition.validation) <= cap:
         return partition
@@ -135,3 +141,33 @@ def _whole_groups(groups: Values, train_share: float, generator: np.random.Gener
     reached = np.cumsum(sizes[order])
     taken = int(np.argmin(np.abs(reached - train_share * len(groups)))) + 1
     return np.flatnonzero(np.isin(inverse, order[:taken])).astype(np.int64)
+
+
+@dataclass(frozen=True)
+class Seeds:
+    """The evaluation's secret or typed-in seed, as bytes, from which all others follow one way only."""
+
+    master: bytes
+
+    @classmethod
+    def from_number(cls, number: int) -> Seeds:
+        """From a number that somebody typed in; it can be guessed, so it is never called sealed (X-1)."""
+        return cls(f"typed:{number}".encode())
+
+    def derive(self, *names: str | int) -> int:
+        """The 256-bit seed of a name.
+
+        >>> one = Seeds.from_number(1)
+        >>> one.derive("split", "text") == one.derive("split", "text") != one.derive("split", "video")
+        True
+        """
+        said = json.dumps(list(names), ensure_ascii=False).encode()
+        return int.from_bytes(hmac.digest(self.master, said, hashlib.sha256), "big")
+
+    def small(self, *names: str | int) -> int:
+        """The same cut to 31 bits, for modules whose libraries take no more."""
+        return self.derive(*names) & 0x7FFF_FFFF
+
+    def generator(self, *names: str | int) -> np.random.Generator:
+        """Dice of their own for a name."""
+        return np.random.default_rng(self.derive(*names))

@@ -1,9 +1,9 @@
-"""The result folder: what a run of a plan leaves behind, for the analysis, the report and whoever repeats it (H-26).
+"""The result folder: what a run of a plan leaves behind, for the analysis, the report and anyone who repeats it (H-26).
 
     manifest.json     plan, digests, software, seeds or commitments, modules, deviations, iteration, report state
     splits/TASK/TARGET.npz        rows of fold_01 … fold_KK, validation and test (TARGET is "shared" for a shared split)
     predictions/TASK/RUN/TARGET.npy   float64[folds, test rows]; a further replication is the run RUN.r2
-    truth/TASK/TARGET.npy         the truth of the test rows; clusters.npy: the group of every row of the data
+    truth/TASK/TARGET.npy         the reference of the test rows; clusters.npy: the group of every row of the data
     scores.jsonl      one line for each task, run, replication, fold and target
     status.json       how each run ended (A35)
     times.jsonl       seconds of each step; never part of a digest
@@ -23,6 +23,7 @@ from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, Literal
+from urllib.parse import quote
 from uuid import uuid4
 from zipfile import BadZipFile
 
@@ -30,11 +31,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from basanite.errors import BasaniteError
-from basanite.formats.feature_arrays import HEADER_FAULTS
+from basanite.formats.stored_arrays import HEADER_FAULTS
 from basanite.harness.protocol import Partition, Rows
 
 FORMAT: Final = "basanite-harness-result/1"
 SHARED: Final = "shared"
+PLAIN: Final = " !#&'()+,;=@[]{}"
+"""What stands in names of files as it is, beside letters, digits and `_.-~`."""
 State = Literal["done", "failed", "not provided", "not applicable"]
 STATES: Final[tuple[State, ...]] = ("done", "failed", "not provided", "not applicable")
 
@@ -84,6 +87,15 @@ def run_name(run: str, replication: int) -> str:
     return run if replication == 1 else f"{run}.r{replication}"
 
 
+def target_file(target: str, ending: str) -> str:
+    """The file of a target, whatever its column is called (H-41).
+
+    >>> target_file("Food&Beverages", "npy"), target_file("a/b", "npy")
+    ('Food&Beverages.npy', 'a%2Fb.npy')
+    """
+    return f"{quote(target, safe=PLAIN)}.{ending}"
+
+
 class ResultFolder:
     """Reads a result folder; everything is read when it is asked for."""
 
@@ -123,11 +135,13 @@ class ResultFolder:
 
     def predictions(self, task: str, run: str, target: str, *, replication: int = 1) -> NDArray[np.float64]:
         """The scores of every test row by the classifier of every fold: float64[folds, rows]."""
-        return np.asarray(self._array("predictions", task, run_name(run, replication), f"{target}.npy"), np.float64)
+        return np.asarray(
+            self._array("predictions", task, run_name(run, replication), target_file(target, "npy")), np.float64
+        )
 
     def truth(self, task: str, target: str) -> NDArray[np.float64]:
         """The true values of the test rows, in the order of the predictions."""
-        return np.asarray(self._array("truth", task, f"{target}.npy"), np.float64)
+        return np.asarray(self._array("truth", task, target_file(target, "npy")), np.float64)
 
     def clusters(self, task: str, target: str) -> NDArray[np.int64] | None:
         """The group (restaurant, film) of every test row; None where the data have none."""
@@ -139,7 +153,9 @@ class ResultFolder:
     def split(self, task: str, target: str) -> Partition:
         """The rows of each fold, of validation and of test, as numbers of rows of the data."""
         folder = self.path / "splits" / task
-        path = next((path for path in (folder / f"{target}.npz", folder / f"{SHARED}.npz") if path.is_file()), None)
+        path = next(
+            (path for path in (folder / target_file(target, "npz"), folder / f"{SHARED}.npz") if path.is_file()), None
+        )
         if path is None:
             raise ResultFolderError(f"{self.path} has no split of task {task!r} for target {target!r}.")
         return read_split(path)
@@ -187,13 +203,13 @@ def write_status(folder: Path, statuses: Iterable[RunStatus]) -> None:
 
 
 def write_scores(folder: Path, scores: Iterable[Score]) -> None:
-    """Write every value, one a line."""
+    """Write every value, one per line."""
     lines = (json.dumps(asdict(score), sort_keys=True, ensure_ascii=False, allow_nan=False) for score in scores)
     write_bytes(folder / "scores.jsonl", "".join(f"{line}\n" for line in lines).encode())
 
 
 def write_times(folder: Path, entries: Sequence[Mapping[str, Any]]) -> None:
-    """Write what each step took, one a line."""
+    """Write what each step took, one per line."""
     lines = (json.dumps(dict(entry), sort_keys=True, ensure_ascii=False) for entry in entries)
     write_bytes(folder / "times.jsonl", "".join(f"{line}\n" for line in lines).encode())
 
@@ -202,12 +218,12 @@ def write_predictions(
     folder: Path, task: str, run: str, target: str, scores: NDArray[np.float64], *, replication: int = 1
 ) -> None:
     """Write the scores of one run for one target."""
-    write_array(folder / "predictions" / task / run_name(run, replication) / f"{target}.npy", scores)
+    write_array(folder / "predictions" / task / run_name(run, replication) / target_file(target, "npy"), scores)
 
 
 def write_truth(folder: Path, task: str, target: str, truth: NDArray[np.float64]) -> None:
     """Write the truth of the test rows of one target: for the evaluation team's folder only."""
-    write_array(folder / "truth" / task / f"{target}.npy", truth)
+    write_array(folder / "truth" / task / target_file(target, "npy"), truth)
 
 
 def write_clusters(folder: Path, task: str, clusters: NDArray[np.int64]) -> None:
@@ -220,7 +236,7 @@ def write_split(folder: Path, task: str, target: str, partition: Partition) -> N
     held = io.BytesIO()
     arrays: dict[str, Any] = split_arrays(partition)
     np.savez(held, **arrays)
-    write_bytes(folder / "splits" / task / f"{target}.npz", held.getvalue())
+    write_bytes(folder / "splits" / task / target_file(target, "npz"), held.getvalue())
 
 
 def split_arrays(partition: Partition) -> dict[str, Rows]:
@@ -237,7 +253,7 @@ def read_split(path: Path) -> Partition:
         folds = tuple(arrays[name] for name in sorted(arrays) if name.startswith("fold_"))
         return Partition(folds, arrays["validation"], arrays["test"])
     except (*HEADER_FAULTS, BadZipFile, NotImplementedError, zlib.error) as error:
-        raise ResultFolderError(f"{path} is no file of splits ({error}).") from error
+        raise ResultFolderError(f"{path} is not a file of splits ({error}).") from error
 
 
 def write_array(path: Path, array: NDArray[Any]) -> None:

@@ -14,21 +14,27 @@ from pathlib import Path
 from typing import Final
 
 from basanite.clusters.address import Cluster
-from basanite.clusters.executor import Ready, connected, sharing
+from basanite.clusters.executor import Ready, cluster_executor, shared_folder_sign
+from basanite.clusters.threads import one_thread, single_threaded
 from basanite.errors import SettingError
-from basanite.harness.building import Builder
 from basanite.harness.conditions import runs
-from basanite.harness.engine.graph import Begun, Outcome, Progress, Step, needed, run
-from basanite.harness.engine.processes import one_thread, pool, single_threaded
-from basanite.harness.engine.store import Store
 from basanite.harness.evaluation import Evaluation
-from basanite.harness.foreign.surroundings import Surroundings, enter, surroundings
-from basanite.harness.foreign.surroundings import planned as planned_surroundings
-from basanite.harness.frozen.freezing import check_frozen
-from basanite.harness.iterations import next_iteration
-from basanite.harness.recording import Record, record, write_planned_steps
+from basanite.harness.foreign.programs import Surroundings, enter, surroundings, surroundings_of_plan
+from basanite.harness.frozen.freeze import check_frozen
+from basanite.harness.pipeline import Builder
+from basanite.harness.records import Record, next_iteration, record, write_planned_steps
 from basanite.harness.results import ResultFolder
-from basanite.harness.steps.data import given
+from basanite.harness.steps.graph import (
+    Begun,
+    Outcome,
+    Progress,
+    Step,
+    pool,
+    run,
+    steps_in_order,
+)
+from basanite.harness.steps.layout import refuse_missing_data
+from basanite.harness.steps.store import Store
 
 STEPS: Final = "steps"
 LOGS: Final = "logs"
@@ -37,12 +43,20 @@ A_DAY: Final = 86_400.0
 
 @dataclass(frozen=True)
 class Watcher:
-    """Who is told how the work goes on."""
+    """The functions that are called as the work goes on."""
 
     progress: Progress = lambda outcome, finished, total: None
     begun: Begun = lambda step: None
     planned: Callable[[Sequence[Step], int], None] = lambda steps, reused: None
     """Called before the work with all steps, and how many of them are there already."""
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where steps are run: in so many processes of this machine, or on a cluster."""
+
+    workers: int = 1
+    cluster: Cluster | None = None
 
 
 def run_plan(
@@ -55,66 +69,64 @@ def run_plan(
     cluster: Cluster | None = None,
     watcher: Watcher | None = None,
 ) -> ResultFolder:
-    """Run a plan, or some runs of it, and write the result folder; on a cluster, which must share the folder."""
+    """Run a plan, or some runs of it, and write the result folder; on a cluster, which must share the folder.
+
+    One named argument for each option of `basanite harness run`: guides call it so.
+    """
     told = watcher or Watcher()
-    _check_names(evaluation, only)
-    enter(
-        planned_surroundings(evaluation.folder, evaluation.plan.limits, sealed=bool(evaluation.seal), logs=out / LOGS)
-    )
+    known = [run.name for run in runs([team.letter for team in evaluation.plan.teams])]
+    unknown = [name for name in only if name not in known]
+    if unknown:
+        raise SettingError(f"There is no run {unknown[0]!r}. The runs of this plan are {', '.join(known)}.")
+    limits, sealed = evaluation.plan.limits, bool(evaluation.seal)
+    enter(surroundings_of_plan(evaluation.folder, limits, sealed=sealed, logs=out / LOGS))
     check_frozen(evaluation)
     iteration = next_iteration(evaluation, out, only, reason)
     builder = Builder(evaluation)
-    planned = list(builder.planned(iteration.runs))
+    planned = list(builder.planned_runs(iteration.runs))
     store = Store((out / STEPS).resolve())
     store.clear_leftovers(older=A_DAY)
     for laid in builder.given.values():
         laid.lay(store)
-    with one_thread_each(workers, cluster, out) as executor:
-        outcomes = _performed([entry.scores for entry in planned if entry.scores], store, executor, told, out)
+    with one_thread_each(Places(workers, cluster), out) as executor:
+        outcomes = _run_steps([entry.scores for entry in planned if entry.scores], store, executor, told, out)
     record(Record(evaluation, out, store, planned, outcomes, iteration))
     return ResultFolder(out)
 
 
-def _performed(
+def _run_steps(
     wanted: Sequence[Step], store: Store, executor: Executor | None, told: Watcher, out: Path
 ) -> dict[str, Outcome]:
-    steps = needed(wanted)
+    steps = steps_in_order(wanted)
     write_planned_steps(out, steps)
-    work = [step for step in steps if step.work is not given]
+    work = [step for step in steps if step.work is not refuse_missing_data]
     told.planned(work, sum(store.has(step.key) for step in work))
     return run(wanted, store, executor=executor, progress=told.progress, begun=told.begun)
 
 
 @contextmanager
-def one_thread_each(workers: int, cluster: Cluster | None = None, shared: Path = Path()) -> Iterator[Executor | None]:
+def one_thread_each(places: Places, shared: Path = Path()) -> Iterator[Executor | None]:
     """Processes for steps, each with one thread for linear algebra: other numbers of threads give other last digits.
 
     They are of this machine, or those of a cluster, which must see the shared folder under the same path.
     """
-    if cluster is not None:
-        with sharing(shared) as sign, connected(cluster, Ready(_at_work, (_absolute(surroundings()),), sign)) as far:
+    if places.cluster is not None:
+        found = surroundings()  # its paths are made absolute: processes elsewhere stand in other folders
+        found = replace(found, folder=found.folder.resolve(), logs=found.logs and found.logs.resolve())
+        with (
+            shared_folder_sign(shared) as sign,
+            cluster_executor(places.cluster, Ready(_at_work, (found,), sign)) as far,
+        ):
             yield far
         return
-    if workers == 1:
+    if places.workers == 1:
         with single_threaded():
             yield None
         return
-    with pool(workers, enter, surroundings()) as executor:
+    with pool(places.workers, enter, surroundings()) as executor:
         yield executor
 
 
 def _at_work(found: Surroundings) -> None:
     one_thread()
     enter(found)
-
-
-def _absolute(found: Surroundings) -> Surroundings:
-    """The same for processes that stand in other folders."""
-    return replace(found, folder=found.folder.resolve(), logs=found.logs and found.logs.resolve())
-
-
-def _check_names(evaluation: Evaluation, only: Sequence[str]) -> None:
-    known = [run.name for run in runs([team.letter for team in evaluation.plan.teams])]
-    unknown = [name for name in only if name not in known]
-    if unknown:
-        raise SettingError(f"There is no run {unknown[0]!r}. The runs of this plan are {', '.join(known)}.")

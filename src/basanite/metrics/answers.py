@@ -62,14 +62,14 @@ class Match:
 
 def match(answers: Sequence[Bindings], gold: Sequence[Bindings], credit: Credit = share) -> list[Match]:
     """The one-to-one matching with the most credit; the same whatever the order of either side (R-20)."""
-    golden = _ordered(gold)
+    golden = _stable_order(gold)
     given = credit_matrix(answers, [gold[at] for at in golden], credit)
     worth = np.flatnonzero(given.any(axis=1)).tolist()  # however many others there are, they cost nothing more
     if not worth:
         return []
-    order = [worth[at] for at in _ordered([answers[at] for at in worth])]
+    order = [worth[at] for at in _stable_order([answers[at] for at in worth])]
     matrix = given[order]
-    from scipy.optimize import linear_sum_assignment  # here, because only this task needs it and it is slow to load
+    from scipy.optimize import linear_sum_assignment  # here, because only machine reading needs it, and brings it
 
     rows, columns = linear_sum_assignment(matrix, maximize=True)
     found = [Match(order[r], golden[c], float(matrix[r, c])) for r, c in zip(rows, columns, strict=True)]
@@ -116,7 +116,7 @@ class GoldIndex:
         return [(entity, credit(bound, entity)) for entity, count in held.items() if count == most]
 
 
-def _ordered(answers: Sequence[Bindings]) -> list[int]:
+def _stable_order(answers: Sequence[Bindings]) -> list[int]:
     """Places in an order that depends on the answers alone, so that ties are settled the same way every time."""
     keys = [[(name, sorted(b) if isinstance(b, frozenset) else [b]) for name, b in answer] for answer in answers]
     return sorted(range(len(answers)), key=keys.__getitem__)
@@ -156,14 +156,10 @@ def _part(sums: Rows, side: str, kind: str, count: str) -> Rows:
     return sums[..., COLUMNS.index(f"{side}_{count}_{kind}")]
 
 
-def _precision(sums: Rows, *, side: str, kind: str, count: str = "credit") -> Rows:
+def _share(sums: Rows, *, side: str, kind: str, of: str, count: str = "credit") -> Rows:
+    """Precision, which is a share of all answers, or recall, a share of the gold."""
     with np.errstate(invalid="ignore", divide="ignore"):
-        return _part(sums, side, kind, count) / _part(sums, side, kind, "answers")
-
-
-def _recall(sums: Rows, *, side: str, kind: str, count: str = "credit") -> Rows:
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return _part(sums, side, kind, count) / _part(sums, side, kind, "gold")
+        return _part(sums, side, kind, count) / _part(sums, side, kind, of)
 
 
 def _f(sums: Rows, *, side: str, kind: str, count: str = "credit", beta: float = 1.0) -> Rows:
@@ -183,7 +179,22 @@ PAPER = (
     "Strassel, Adams, Goldberg, Herr, Keesing, Oblinger, Simpson, Schrag and Wright (2010), The DARPA Machine Reading "
     "Program, LREC"
 )
+SHARED_NAMES = ("precision", "recall", "f")
 WORDS = {"all": "", "explicit": " stated in one piece of text", "inferred": " that need inference"}
+
+
+def _title(key: str) -> str:
+    """The name that people read.
+
+    >>> _title("human_f_explicit"), _title("pr_i"), _title("precision"), _title("exact_f")
+    ('Human F (stated)', 'PR (inferred)', 'Precision', 'F (full matches)')
+    """
+    kinds = {"explicit": "stated", "f": "stated", "inferred": "inferred", "i": "inferred"}
+    if key == "exact_f":
+        return "F (full matches)"
+    first, *rest = key.removeprefix("human_").split("_")
+    title = {"pr": "PR", "f": "F"}.get(first, first if key.startswith("human_") else first.capitalize())
+    return f"{'Human ' * key.startswith('human_')}{title}{f' ({kinds[rest[0]]})' if rest else ''}"
 
 
 def _metric(
@@ -191,6 +202,7 @@ def _metric(
 ) -> Metric:
     return Metric(
         name=name,
+        title=_title(name),
         summary=summary,
         citation=PAPER,
         family="reading",
@@ -200,6 +212,7 @@ def _metric(
         columns=COLUMNS,
         parameters=parameters,
         unit="document",
+        shared_name=name in SHARED_NAMES,
     )
 
 
@@ -210,7 +223,8 @@ def _human_ratio(name: str, summary: str, kind: str) -> Metric:
 def _measures(side: str, kind: str) -> list[Metric]:
     before, after = ("human_" if side == "human" else ""), ("" if kind == "all" else f"_{kind}")
     whose = f"{side} answers{WORDS[kind]}"
-    precision, recall, f = (partial(reduce, side=side, kind=kind) for reduce in (_precision, _recall, _f))
+    precision, recall = (partial(_share, side=side, kind=kind, of=of) for of in ("answers", "gold"))
+    f = partial(_f, side=side, kind=kind)
     return [
         _metric(f"{before}precision{after}", f"credit over the number of {whose}", precision),
         _metric(f"{before}recall{after}", f"credit of {whose} over the gold answers", recall),

@@ -8,20 +8,22 @@ value (as scikit-learn's `zero_division=nan`), which is said beside them; `undef
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from basanite.kernel import SHARE, Metric, Rows
-from basanite.metrics.retrieval.detection import ratio
+from basanite.kernel import SHARE, SIGNED_SHARE, Metric, Rows, column_ratio, ratio
 
 RIJSBERGEN = "van Rijsbergen, Information Retrieval, 2nd edition (1979), chapter 7"
 AVERAGES = (
     "Sokolova and Lapalme, A systematic analysis of performance measures for classification tasks, Information "
     "Processing & Management 45(4) (2009)"
 )
+MATTHEWS = "Gorodkin, Comparing two K-category assignments by a K-category correlation coefficient (2004)"
+COHEN = "Cohen, A coefficient of agreement for nominal scales, Educational and Psychological Measurement 20(1) (1960)"
+BRODERSEN = "Brodersen, Ong, Stephan and Buhmann, The balanced accuracy and its posterior distribution, ICPR (2010)"
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 
@@ -102,7 +104,7 @@ def _classes(sums: Rows) -> Rows:
     return part.reshape(*part.shape[:-1], -1, len(CLASS_COLUMNS))
 
 
-def _settled(values: Floats, counts: Rows, undefined: float) -> Floats:
+def _filled_in(values: Floats, counts: Rows, undefined: float) -> Floats:
     """The values of classes that occur; what is undefined for one of them is what it was set to be."""
     occurs = (counts[..., ANSWERED] + counts[..., TRUE]) > 0
     return np.where(occurs & np.isnan(values), undefined, values)
@@ -117,39 +119,68 @@ def _weighted_mean(values: Floats, weights: Floats) -> Floats:
 
 def _macro(sums: Rows, value: Value, undefined: float = np.nan, **more: float) -> Floats:
     counts = _classes(sums)
-    values = _settled(value(counts, **more), counts, undefined)
+    values = _filled_in(value(counts, **more), counts, undefined)
     return _weighted_mean(values, np.ones_like(values))
 
 
-def _weighted(sums: Rows, value: Value, undefined: float = np.nan, **more: float) -> Floats:
+def _class_size_mean(sums: Rows, value: Value, undefined: float = np.nan, **more: float) -> Floats:
     counts = _classes(sums)
-    return _weighted_mean(_settled(value(counts, **more), counts, undefined), counts[..., TRUE])
+    return _weighted_mean(_filled_in(value(counts, **more), counts, undefined), counts[..., TRUE])
 
 
 def _micro(sums: Rows, value: Value, undefined: float = np.nan, **more: float) -> Floats:
     counts = _classes(sums).sum(axis=-2)
-    return _settled(value(counts, **more), counts, undefined)
+    return _filled_in(value(counts, **more), counts, undefined)
 
 
 def _single(sums: Rows, value: Value, undefined: float = np.nan, **more: float) -> Floats:
-    return _settled(value(sums, **more), sums, undefined)
+    return _filled_in(value(sums, **more), sums, undefined)
 
 
-def _accuracy(sums: Rows) -> Floats:
-    return ratio(sums[..., 1], sums[..., 0])
+def matthews_correlation(sums: Rows) -> Floats:
+    """The correlation of true and given classes, of any number; nan where either side has one class alone.
+
+    >>> block = Labels(["a", "b", "c"], np.array([0, 0, 1]), np.array([0, 1, 1]), 2)
+    >>> float(matthews_correlation(statistics(block).sum(axis=0)))
+    0.5
+    """
+    items, correct, given, true = _marginals(sums)
+    spread = (items**2 - (given**2).sum(axis=-1)) * (items**2 - (true**2).sum(axis=-1))
+    return ratio(correct * items - (given * true).sum(axis=-1), np.sqrt(np.maximum(spread, 0)))
+
+
+def cohen_kappa(sums: Rows) -> Floats:
+    """Agreement of true and given classes beyond what their frequencies would give by chance.
+
+    >>> block = Labels(["a", "b", "c"], np.array([0, 0, 1]), np.array([0, 1, 1]), 2)
+    >>> round(float(cohen_kappa(statistics(block).sum(axis=0))), 4)
+    0.4
+    """
+    items, correct, given, true = _marginals(sums)
+    chance = (given * true).sum(axis=-1)
+    return ratio(correct * items - chance, items**2 - chance)
+
+
+def _marginals(sums: Rows) -> tuple[Floats, Floats, Floats, Floats]:
+    """How many items there are and how many are right, and by class how many were given it and belong to it."""
+    counts = _classes(sums)
+    return sums[..., 0], sums[..., 1], counts[..., ANSWERED], counts[..., TRUE]
 
 
 MEANS = {
-    "macro": (_macro, "mean over the classes that have it, each counting the same"),
-    "micro": (_micro, "from the counts of all classes together"),
-    "weighted": (_weighted, "mean over the classes that have it, weighed by how many items belong to each"),
+    "macro": (_macro, "unweighted mean over the classes that have it"),
+    "micro": (_micro, "from the pooled counts of all classes"),
+    "weighted": (_class_size_mean, "mean over the classes that have it, weighted by the number of items"),
 }
+
+TITLES = {"precision": "Precision", "recall": "Recall", "f1": "F1", "f_beta": "F-beta"}
 
 
 def _mean(name: str, value: Value, words: str, kind: str, citation: str, *parameters: str) -> Metric:
     reduce, how = MEANS[kind]
     return Metric(
         name=f"{name}_{kind}",
+        title=f"{TITLES[name]} ({kind})",
         summary=f"{words}: {how}",
         citation=citation,
         family="classification",
@@ -165,6 +196,7 @@ def _mean(name: str, value: Value, words: str, kind: str, citation: str, *parame
 def _of_class(name: str, value: Value, words: str, *parameters: str) -> Metric:
     return Metric(
         name=name,
+        title=TITLES[name],
         summary=f"{words} of one class",
         citation=RIJSBERGEN,
         family="classes",
@@ -176,14 +208,16 @@ def _of_class(name: str, value: Value, words: str, *parameters: str) -> Metric:
         unit="item",
         overall=False,
         interval="wilson",
+        shared_name=True,
     )
 
 
 PRECISION_MACRO, PRECISION_MICRO, PRECISION_WEIGHTED = (
-    _mean("precision", precision_of, "Share of answers that are right", kind, AVERAGES) for kind in MEANS
+    _mean("precision", precision_of, "Share of predictions that are correct", kind, AVERAGES) for kind in MEANS
 )
 RECALL_MACRO, RECALL_MICRO, RECALL_WEIGHTED = (
-    _mean("recall", recall_of, "Share of items of a class that were given it", kind, AVERAGES) for kind in MEANS
+    _mean("recall", recall_of, "Share of the items of a class that are predicted as it", kind, AVERAGES)
+    for kind in MEANS
 )
 F1_MACRO, F1_MICRO, F1_WEIGHTED = (
     _mean("f1", f_of, "Harmonic mean of precision and recall", kind, AVERAGES) for kind in MEANS
@@ -193,26 +227,58 @@ F_BETA_MACRO, F_BETA_MICRO, F_BETA_WEIGHTED = (
 )
 ACCURACY = Metric(
     name="accuracy",
-    summary="Share of items that were given the class they belong to",
+    title="Accuracy",
+    summary="Share of items whose class is predicted correctly",
     citation=AVERAGES,
     family="classification",
     statistics=statistics,
-    reduce=_accuracy,
+    reduce=partial(column_ratio, top=1, bottom=0),
     range=SHARE,
     unit="item",
     linear=True,
     proportion=True,
     interval="wilson",
 )
-PRECISION = _of_class("precision", precision_of, "Share of answers that are right")
+MCC = Metric(
+    name="mcc",
+    title="MCC",
+    summary="Matthews correlation coefficient of true and predicted classes, for two or more classes",
+    citation=MATTHEWS,
+    family="classification",
+    statistics=statistics,
+    reduce=matthews_correlation,
+    range=SIGNED_SHARE,
+    unit="item",
+    interval="wilson",
+)
+KAPPA = replace(
+    MCC,
+    name="cohen_kappa",
+    title="Cohen's kappa",
+    summary="Agreement beyond chance, as a share of the maximum possible",
+    citation=COHEN,
+    reduce=cohen_kappa,
+)
+BALANCED_ACCURACY = replace(
+    MCC,
+    name="balanced_accuracy",
+    title="Balanced accuracy",
+    summary="Mean recall over the classes of the reference",
+    citation=BRODERSEN,
+    reduce=partial(_macro, value=recall_of),
+    range=SHARE,
+)
+PRECISION = _of_class("precision", precision_of, "Share of predictions that are correct")
 RECALL = _of_class("recall", recall_of, "Share of items that were found")
 F1 = _of_class("f1", f_of, "Harmonic mean of precision and recall")
 F_BETA = _of_class("f_beta", f_of, "F with recall weighing beta times as much", "beta")
 
 OVERALL = (
     *(F1_MACRO, F1_MICRO, F1_WEIGHTED, PRECISION_MACRO, PRECISION_MICRO, PRECISION_WEIGHTED),
-    *(RECALL_MACRO, RECALL_MICRO, RECALL_WEIGHTED, ACCURACY),
+    *(RECALL_MACRO, RECALL_MICRO, RECALL_WEIGHTED, ACCURACY, BALANCED_ACCURACY, MCC, KAPPA),
 )
+OF_ALL_CLASSES = (MCC, KAPPA)
+"""What has no meaning for some of the classes alone."""
 BY_CLASS = (F1, PRECISION, RECALL)
 WITH_BETA = (F_BETA_MACRO, F_BETA_MICRO, F_BETA_WEIGHTED)
 METRICS = (*OVERALL, *WITH_BETA, *BY_CLASS, F_BETA)
@@ -229,7 +295,7 @@ def confusion(block: Labels) -> Numbers:
     return np.bincount(pairs, minlength=block.classes**2).reshape(block.classes, block.classes)
 
 
-def numbered(truth: Sequence[str], answers: Sequence[str]) -> tuple[list[str], Labels]:
+def number_classes(truth: Sequence[str], answers: Sequence[str]) -> tuple[list[str], Labels]:
     """The classes that occur, sorted, and the items by number."""
     classes, which = np.unique(np.array([*truth, *answers], dtype=object).astype(str), return_inverse=True)
     units = [str(number) for number in range(len(truth))]
@@ -244,6 +310,6 @@ def values(
     >>> round(values(["a", "a", "b"], ["a", "b", "b"])["f1_macro"], 4)
     0.6667
     """
-    rows = statistics(numbered(truth, answers)[1])
+    rows = statistics(number_classes(truth, answers)[1])
     bound = [metric.bind(beta=beta, undefined=undefined) for metric in (*OVERALL, *WITH_BETA)]
     return {metric.name: metric.of(rows) for metric in bound}

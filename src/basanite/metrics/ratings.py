@@ -12,8 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from basanite.kernel import NOT_NEGATIVE, Metric, Rows
-from basanite.metrics.retrieval.detection import ratio
+from basanite.kernel import NOT_NEGATIVE, Metric, Rows, ratio
 
 PLAN = "DARPA Deep Learning evaluation plan v4 (2010), section 5.4.1"
 FORMULA = "mean over ratings of sqrt(mean over items of (prediction - rating)^2)"
@@ -28,10 +27,10 @@ class Rated:
     predicted: NDArray[np.float64]
 
 
-def clipped(predicted: ArrayLike, low: float, high: float) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+def clip_to_scale(predicted: ArrayLike, low: float, high: float) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """Predictions brought into the range of the scale, and which ones had to be (A18).
 
-    >>> clipped([0.5, 3.0, 5.5], 1, 5)[0].tolist()
+    >>> clip_to_scale([0.5, 3.0, 5.5], 1, 5)[0].tolist()
     [1.0, 3.0, 5.0]
     """
     given = np.asarray(predicted, np.float64)
@@ -45,19 +44,16 @@ def squared_errors(block: Rated) -> Rows:
     return np.stack([errors, known], axis=-1).reshape(len(known), -1).astype(np.float64)
 
 
-def _roots(sums: Rows) -> NDArray[np.float64]:
-    return np.sqrt(ratio(sums[..., ::2], sums[..., 1::2]))
-
-
 def mean_root(sums: Rows) -> NDArray[np.float64]:
     """The mean of the roots of the ratings that have any item."""
-    roots = _roots(sums)
+    roots = np.sqrt(ratio(sums[..., ::2], sums[..., 1::2]))
     defined = ~np.isnan(roots)
     return ratio(np.where(defined, roots, 0).sum(axis=-1), defined.sum(axis=-1).astype(np.float64))
 
 
 MRMSE = Metric(
     name="mrmse",
+    title="mRMSE",
     summary="Mean over ratings of the root mean squared error of each",
     citation=PLAN,
     family="ratings",
@@ -70,6 +66,7 @@ MRMSE = Metric(
 )
 RMSE = Metric(
     name="rmse",
+    title="RMSE",
     summary="Root mean squared error of the predictions of one rating",
     citation=PLAN,
     family="ratings",

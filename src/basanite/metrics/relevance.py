@@ -10,22 +10,19 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from functools import partial
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from basanite.errors import SettingError
-from basanite.kernel import SHARE, SIGNED_SHARE, Metric, Rows
-from basanite.metrics.retrieval.detection import ratio
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_matrix
+from basanite.kernel import SHARE, SIGNED_SHARE, Metric, Rows, column_ratio, ratio
+from basanite.metrics.ranks import mean_ranks
 
 Reals: TypeAlias = NDArray[np.float64]
-Vectors: TypeAlias = "Reals | csr_matrix"
 Embed: TypeAlias = Callable[[Sequence[str]], Any]
 """Turns texts into vectors: one row each, as an array or a sparse matrix."""
 
@@ -67,14 +64,6 @@ def rows(block: Judged) -> Rows:
     return np.column_stack([x, has, y, made, *pairs]).astype(np.float64)
 
 
-def _judged(sums: Rows) -> Reals:
-    return ratio(sums[..., 0], sums[..., 1])
-
-
-def _auto(sums: Rows) -> Reals:
-    return ratio(sums[..., 2], sums[..., 3])
-
-
 def pearson(sums: Rows) -> Reals:
     """The correlation of both scores over the items that have both; undefined where one of them is constant."""
     items, x, y, xx, yy, xy = np.moveaxis(sums[..., 4:], -1, 0)
@@ -91,23 +80,22 @@ def spearman(judged: ArrayLike, auto: ArrayLike) -> float:
     >>> spearman([0, 0.5, 1], [0.1, 0.2, 0.9])
     1.0
     """
-    from scipy.stats import rankdata  # here, because it is slow to load and one value needs it
-
     x, y = np.asarray(judged, np.float64), np.asarray(auto, np.float64)
     known = ~(np.isnan(x) | np.isnan(y))
     if not known.any():
         return math.nan
-    ranks = [rankdata(side[known]) / known.sum() for side in (x, y)]
+    ranks = [mean_ranks(side[known]) / known.sum() for side in (x, y)]
     return float(CORRELATION.of(rows(Judged((), ranks[0], ranks[1]))))
 
 
 RELEVANCE = Metric(
     name="relevance",
+    title="Relevance (judged)",
     summary="Mean relevance that judges gave the texts, on a scale from 0 to 1",
     citation="Voorhees and Harman, TREC: Experiment and Evaluation in Information Retrieval (2005), chapter 2",
     family="relevance",
     statistics=rows,
-    reduce=_judged,
+    reduce=partial(column_ratio, top=0, bottom=1),
     range=SHARE,
     columns=COLUMNS,
     unit="item",
@@ -117,15 +105,17 @@ RELEVANCE = Metric(
 RELEVANCE_AUTO = replace(
     RELEVANCE,
     name="relevance_auto",
-    summary="Mean likeness of each text to its context: the cosine of their vectors",
+    title="Relevance (automatic)",
+    summary="Mean similarity of each text to its context: the cosine of their vectors",
     citation="Salton, Wong and Yang, A vector space model for automatic indexing, CACM 18 (1975)",
-    reduce=_auto,
+    reduce=partial(column_ratio, top=2, bottom=3),
     range=SIGNED_SHARE,
     carrier="has_auto",
 )
 CORRELATION = replace(
     RELEVANCE,
     name="correlation",
+    title="Pearson correlation",
     summary="Pearson correlation of judged and automatic relevance over items",
     citation="Pearson, Notes on regression and inheritance in the case of two parents, Proc. Royal Society 58 (1895)",
     reduce=pearson,
@@ -146,25 +136,42 @@ def values(judged: ArrayLike, auto: ArrayLike) -> dict[str, float]:
     return {metric.name: metric.of(table) for metric in METRICS}
 
 
-def tfidf(texts: Sequence[str]) -> csr_matrix:
+@dataclass(frozen=True)
+class WordVectors:
+    """One sparse vector for each text: the weight of each word that it has, by the number of the word."""
+
+    weights: Sequence[Mapping[int, float]]
+    width: int
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The number of texts, and of words in all of them."""
+        return len(self.weights), self.width
+
+    def __getitem__(self, rows: slice) -> WordVectors:
+        return WordVectors(self.weights[rows], self.width)
+
+    def inner(self, other: WordVectors) -> Reals:
+        """The inner product of each text with the one in the same place."""
+        pairs = zip(self.weights, other.weights, strict=True)
+        return np.array([math.fsum(value * two.get(word, 0.0) for word, value in one.items()) for one, two in pairs])
+
+
+def tfidf(texts: Sequence[str]) -> WordVectors:
     """Vectors of word counts times inverse document frequency, ln((1 + n) / (1 + df)) + 1, over these very texts.
 
     >>> tfidf(["a cat", "a dog"]).shape
     (2, 3)
     """
-    from scipy.sparse import csr_matrix  # here, because it is slow to load and most runs need none of it
-
     counts = [Counter(WORD.findall(text.casefold())) for text in texts]
     spread = Counter(word for count in counts for word in count)
     column = {word: at for at, word in enumerate(sorted(spread))}
     weight = {word: math.log((1 + len(texts)) / (1 + seen)) + 1 for word, seen in spread.items()}
-    data = [times * weight[word] for count in counts for word, times in count.items()]
-    place = [column[word] for count in counts for word in count]
-    ends = np.cumsum([0, *map(len, counts)])
-    return csr_matrix((np.array(data, np.float64), np.array(place, np.int64), ends), (len(texts), len(column)))
+    weights = [{column[word]: times * weight[word] for word, times in count.items()} for count in counts]
+    return WordVectors(weights, len(column))
 
 
-TFIDF = Embedding("tfidf", "Words weighted by how few of the texts at hand have them; needs no download", tfidf)
+TFIDF = Embedding("tfidf", "Words weighted by their rarity in the given texts; needs no download", tfidf)
 
 
 def likeness(texts: Sequence[str], contexts: Sequence[str], embed: Embed = tfidf) -> Reals:
@@ -177,17 +184,19 @@ def likeness(texts: Sequence[str], contexts: Sequence[str], embed: Embed = tfidf
         return np.empty(0)
     vectors = embed([*texts, *contexts])
     if getattr(vectors, "ndim", 2) != 2 or vectors.shape[0] != 2 * len(texts):
-        raise SettingError("The embedding does not give one vector for each text; ask whoever made it.")
+        raise SettingError("The embedding does not give one vector for each text; ask its author.")
     one, other = vectors[: len(texts)], vectors[len(texts) :]
     length, wanted = np.sqrt(_inner(one, one)), np.sqrt(_inner(other, other))
     if not (np.isfinite(length).all() and np.isfinite(wanted).all()):
-        raise SettingError("The embedding gives vectors that are not finite; ask whoever made it.")
+        raise SettingError("The embedding gives vectors that are not finite; ask its author.")
     cosine = ratio(_inner(one, other), length * wanted)
     return np.where(wanted > 0, np.nan_to_num(cosine, nan=0.0), np.nan)
 
 
 def _inner(first: Any, second: Any) -> Reals:
-    """The inner products of rows of two matrices, dense or sparse."""
+    """The inner products of rows of two matrices: ours, sparse ones of SciPy, or dense."""
+    if isinstance(first, WordVectors):
+        return first.inner(second)
     if hasattr(first, "multiply"):
         return np.asarray(first.multiply(second).sum(axis=1), np.float64).ravel()
     return np.asarray(np.einsum("ij,ij->i", np.asarray(first, np.float64), np.asarray(second, np.float64)))

@@ -42,7 +42,7 @@ class Operation:
         return slice(None, -1) if self.calculate else slice(None)
 
 
-def _ordered(*wanted: int) -> Callable[[Sequence[Term]], bool]:
+def _comparison(*wanted: int) -> Callable[[Sequence[Term]], bool]:
     def test(terms: Sequence[Term]) -> bool:
         first, second = terms
         return isinstance(first, Literal) and isinstance(second, Literal) and compare(first, second) in wanted
@@ -195,7 +195,7 @@ def _length(terms: Sequence[Term], limits: Limits) -> Term | None:
     return None if texts is None else integer(len(texts[0]))
 
 
-def _changed(change: Callable[[Sequence[str]], str]) -> Callable[[Sequence[Term], Limits], Term | None]:
+def _text_change(change: Callable[[Sequence[str]], str]) -> Callable[[Sequence[Term], Limits], Term | None]:
     def calculate(terms: Sequence[Term], limits: Limits) -> Term | None:
         texts = _texts(terms)
         if texts is None:
@@ -236,10 +236,10 @@ def _days_later(terms: Sequence[Term], limits: Limits) -> Term | None:
 
 
 _ALL: Final = (
-    Operation("lessThan", "the first value is less than the second", _ordered(-1)),
-    Operation("lessThanOrEqualTo", "the first value is less than the second or equal to it", _ordered(-1, 0)),
-    Operation("greaterThan", "the first value is more than the second", _ordered(1)),
-    Operation("greaterThanOrEqualTo", "the first value is more than the second or equal to it", _ordered(0, 1)),
+    Operation("lessThan", "the first value is less than the second", _comparison(-1)),
+    Operation("lessThanOrEqualTo", "the first value is less than the second or equal to it", _comparison(-1, 0)),
+    Operation("greaterThan", "the first value is more than the second", _comparison(1)),
+    Operation("greaterThanOrEqualTo", "the first value is more than the second or equal to it", _comparison(0, 1)),
     Operation("equalTo", "both are worth the same, or are the same name", _equal),
     Operation("notEqualTo", "both can be compared and differ", _unequal),
     Operation("identicalTo", "both are the same term, written the same", lambda terms: terms[0] == terms[1]),
@@ -254,15 +254,15 @@ _ALL: Final = (
     Operation("contains", "the first text holds the second", _about_texts(lambda a, b: b in a)),
     Operation("startsWith", "the first text begins with the second", _about_texts(str.startswith)),
     Operation("endsWith", "the first text ends with the second", _about_texts(str.endswith)),
-    Operation("concatenate", "the texts one after the other", calculate=_changed("".join), least=3, most=10),
-    Operation("lowerCase", "the text in small letters", calculate=_changed(lambda texts: texts[0].lower())),
-    Operation("upperCase", "the text in capital letters", calculate=_changed(lambda texts: texts[0].upper())),
+    Operation("concatenate", "the texts one after the other", calculate=_text_change("".join), least=3, most=10),
+    Operation("lowerCase", "the text in small letters", calculate=_text_change(lambda texts: texts[0].lower())),
+    Operation("upperCase", "the text in capital letters", calculate=_text_change(lambda texts: texts[0].upper())),
     Operation("lengthOf", "the number of characters", calculate=_length),
     Operation("yearOf", "the year of a date", calculate=_part_of_day(lambda day: day.year)),
     Operation("monthOf", "the month of a date, from 1", calculate=_part_of_day(lambda day: day.month)),
     Operation("dayOf", "the day of the month", calculate=_part_of_day(lambda day: day.day)),
     Operation("daysBetween", "the days from the first date to the second", calculate=_days_between, least=3, most=3),
-    Operation("daysLater", "the date so many days later", calculate=_days_later, least=3, most=3),
+    Operation("daysLater", "the date this many days later", calculate=_days_later, least=3, most=3),
     Operation("isLiteral", "the first is a value; the second is true", lambda t: isinstance(t[0], Literal)),
     Operation("isName", "the first is a thing; the second is true", lambda t: isinstance(t[0], Iri | Node)),
 )

@@ -1,6 +1,6 @@
-"""What preparing a use case cost in time and annotation: the programme's measure of generality (R-22).
+"""What preparing a use case, or adapting a system to it, cost in time and annotation (R-22, R-45).
 
-The log only grows: a line is added at its end and none is ever rewritten. A mistake is mended by a line with negative
+The log only grows: a line is added at its end and none is ever rewritten. A mistake is fixed by a line with negative
 numbers and a note that says why.
 """
 
@@ -28,7 +28,12 @@ ACTIVITIES: Final = (
     *("corpus", "ontology", "rules", "queries", "guidelines"),
     *("annotation", "adjudication", "tooling", "other"),
 )
-KEYS: Final = frozenset({"use_case", "activity", "minutes", "date", "person", "documents", "annotations", "note"})
+KEYS: Final = frozenset(
+    {
+        *("use_case", "activity", "minutes", "date", "person", "documents", "annotations", "note"),
+        *("system", "run", "rules", "examples"),
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -43,6 +48,14 @@ class Effort:
     documents: int = 0
     annotations: int = 0
     note: str = ""
+    system: str = ""
+    """The system that was adapted, where the work was on one."""
+    run: str = ""
+    """The run that the work led to, by the name of its file of answers."""
+    rules: int = 0
+    """Rules or patterns written for it in that time."""
+    examples: int = 0
+    """Annotated examples that it took in that time."""
 
 
 @dataclass(frozen=True)
@@ -92,32 +105,43 @@ def effort_sums(log: Iterable[Effort]) -> list[EffortSum]:
     for effort in log:
         groups.setdefault((effort.use_case, effort.activity), []).append(effort)
     ordered = sorted(groups, key=lambda key: (key[0], ACTIVITIES.index(key[1])))
-    return [_summed(key, groups[key]) for key in ordered]
-
-
-def _summed(key: tuple[str, str], group: list[Effort]) -> EffortSum:
-    minutes = math.fsum(effort.minutes for effort in group)
-    documents, annotations = sum(e.documents for e in group), sum(e.annotations for e in group)
-    return EffortSum(*key, minutes, documents, annotations, len(group))
+    sums = []
+    for key, group in ((key, groups[key]) for key in ordered):
+        minutes = math.fsum(effort.minutes for effort in group)
+        documents, annotations = sum(e.documents for e in group), sum(e.annotations for e in group)
+        sums.append(EffortSum(*key, minutes, documents, annotations, len(group)))
+    return sums
 
 
 def _effort(number: int, record: Mapping[str, Any], faults: LineFaults) -> Iterator[Effort]:
     before = faults.findings.counts.total()
     faults.unknown_keys(number, record, KEYS)
     texts = {key: faults.text(number, record, key) for key in ("use_case", "activity", "date")}
-    more = {key: faults.text(number, record, key, needed=False) for key in ("person", "note")}
-    numbers = {key: _number(number, record, key, faults) for key in ("minutes", "documents", "annotations")}
+    more = {key: faults.text(number, record, key, needed=False) for key in ("person", "note", "system", "run")}
+    counted = ("documents", "annotations", "rules", "examples")
+    numbers = {key: _number(number, record, key, faults) for key in ("minutes", *counted)}
     if texts["activity"] and texts["activity"] not in ACTIVITIES:
         near = suggestion(texts["activity"], ACTIVITIES)
         faults.add(number, f"the activity {texts['activity'][:60]!r} is not known", near, found=texts["activity"])
     if texts["date"] and not _is_date(texts["date"]):
-        faults.add(number, f"{texts['date'][:40]!r} is no date", "write it as 2026-01-31", found=texts["date"])
+        faults.add(number, f"{texts['date'][:40]!r} is not a date", "write it as 2026-01-31", found=texts["date"])
     if min(numbers.values()) < 0 and not more["note"]:
-        faults.add(number, "negative numbers without a note", "say in `note` which mistake they mend")
+        faults.add(number, "negative numbers without a note", "say in `note` which mistake they correct")
     if faults.findings.counts.total() == before:
-        counts = (int(numbers["documents"]), int(numbers["annotations"]))
-        start = (texts["use_case"], texts["activity"], numbers["minutes"], texts["date"])
-        yield Effort(*start, more["person"], *counts, more["note"])
+        yield Effort(
+            texts["use_case"],
+            texts["activity"],
+            numbers["minutes"],
+            texts["date"],
+            more["person"],
+            int(numbers["documents"]),
+            int(numbers["annotations"]),
+            more["note"],
+            more["system"],
+            more["run"],
+            int(numbers["rules"]),
+            int(numbers["examples"]),
+        )
 
 
 def _number(number: int, record: Mapping[str, Any], key: str, faults: LineFaults) -> float:

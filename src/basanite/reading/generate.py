@@ -7,24 +7,23 @@ the same package is the same task.
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import IO, Final, Literal
 
+from basanite.canonical import canonical_digest
 from basanite.errors import SettingError
 from basanite.reading.package.annotations import annotation_path
 from basanite.reading.package.documents import Document
 from basanite.reading.package.model import ONTOLOGY, Package
 from basanite.reading.prov_rdf import assertion_rows, document_node, document_rows
-from basanite.reading.queries import Choice, Query, all_queries, answerable, choose, sparql
-from basanite.reading.queries.model import GENERATED_TYPES
+from basanite.reading.queries import Choice, all_queries, answerable, choose
+from basanite.reading.query import GENERATED_TYPES, Query, sparql
 from basanite.reading.rdf import Graphed, write_rdf
-from basanite.reading.terms import Iri, Statement
+from basanite.reading.terms import QUERY, TASK, TS, TYPE, Iri, Statement, names
 from basanite.reading.terms import Literal as Value
-from basanite.reading.vocabulary import QUERY, TASK, TS, TYPE, names
 from basanite.registry import suggestion
 
 Source = Literal["all", "package", "generated"]
@@ -74,12 +73,13 @@ class ReadingTask:
             "annotations": _hash(annotation_path(root, self.spec.part)) if shown else "",
             "texts": self.spec.texts,
         }
-        return hashlib.sha256(json.dumps(parts, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+        return canonical_digest(parts)
 
     @property
     def shows_annotations(self) -> bool:
         """Whether annotated examples go with it; those of a sealed part never do."""
-        return self.spec.annotations and not self.package.manifest.part(self.spec.part).sealed
+        has_some = annotation_path(self.package.root, self.spec.part).is_file()
+        return has_some and self.spec.annotations and not self.package.manifest.part(self.spec.part).sealed
 
     @property
     def node(self) -> Iri:
@@ -131,7 +131,9 @@ def make_task(package: Package, spec: TaskSpec) -> ReadingTask:
     part = package.manifest.part(spec.part)
     if not package.has(part):
         raise SettingError(f"Part {part.name} is sealed and not in this copy of the package. Choose an open part.")
-    _check_types(package, spec)
+    known = {*GENERATED_TYPES, *(query.type for query in package.queries)}
+    for name in sorted(spec.choice.types - known):
+        raise SettingError(f"No query is of the type {name!r}. {suggestion(name, sorted(known))}")
     documents = package.documents(part.name)
     scope = package.manifest.phase(spec.phase).in_scope if spec.phase else spec.choice.capabilities
     wanted = replace(spec.choice, capabilities=scope, sample=None)
@@ -141,12 +143,6 @@ def make_task(package: Package, spec: TaskSpec) -> ReadingTask:
         candidates = answerable(candidates, statements, package.ontology)
     sampled = choose(candidates, Choice(sample=spec.choice.sample, seed=spec.choice.seed), package.ontology)
     return ReadingTask(package, spec, documents, tuple(sampled))
-
-
-def _check_types(package: Package, spec: TaskSpec) -> None:
-    known = {*GENERATED_TYPES, *(query.type for query in package.queries)}
-    for name in sorted(spec.choice.types - known):
-        raise SettingError(f"No query is of the type {name!r}. {suggestion(name, sorted(known))}")
 
 
 def _candidates(package: Package, spec: TaskSpec) -> list[Query]:

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple, TypeAlias
 
 from basanite.errors import BasaniteError
-from basanite.reading.terms import XSD, Iri, Literal, Node, Statement, Term
-from basanite.reading.vocabulary import KNOWN_PREFIXES, MRQ, TYPE
+from basanite.reading.terms import KNOWN_PREFIXES, MRQ, TYPE, XSD, Iri, Literal, Node, Statement, Term
 from basanite.registry import suggestion
 
 LONGEST: Final = 10_000
@@ -57,7 +56,7 @@ class PatternError(BasaniteError):
 
     def __init__(self, message: str, fix: str, *, column: int | None = None, found: str = "") -> None:
         self.message, self.fix, self.column, self.found = message, fix, column, found
-        super().__init__(f"{message}. To do: {fix}")
+        super().__init__(f"{message}. Fix: {fix}")
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -92,17 +91,18 @@ class Pattern:
         """The names of its variables in their order, each once."""
         return tuple(dict.fromkeys(term.name for term in self.terms if isinstance(term, Variable)))
 
-    def bound(self, bindings: Bindings) -> Pattern:
+    def bind(self, bindings: Bindings) -> Pattern:
         """The pattern with the variables that are bound replaced by their terms."""
         return Pattern(*(bindings.get(t.name, t) if isinstance(t, Variable) else t for t in self.terms))
 
     def statement(self, bindings: Bindings) -> Statement:
         """The statement that the pattern becomes once every variable is bound."""
-        subject, predicate, object_ = self.bound(bindings).terms
+        subject, predicate, object_ = self.bind(bindings).terms
         if isinstance(subject, Iri | Node) and isinstance(predicate, Iri) and not isinstance(object_, Variable):
             return Statement(subject, predicate, object_)
         raise PatternError(
-            f"{subject} {predicate} {object_} is no statement", "bind every variable; literals stand only as objects"
+            f"{subject} {predicate} {object_} is not a statement",
+            "bind every variable; literals are allowed only as objects",
         )
 
     def __str__(self) -> str:
@@ -136,14 +136,14 @@ class Prefixes:
     namespace: str
     names: Mapping[str, str] = field(default_factory=dict)
 
-    def expand(self, prefix: str) -> str | None:
-        """What a prefix stands for, if it is known; the user's own win."""
-        return self.names.get(prefix, KNOWN_PREFIXES.get(prefix))
-
     @property
     def all(self) -> dict[str, str]:
         """Every prefix there is, the user's own first."""
         return {**self.names, **{name: iri for name, iri in KNOWN_PREFIXES.items() if name not in self.names}}
+
+    def with_names(self, names: Mapping[str, str]) -> Prefixes:
+        """The same with the prefixes of a file; those that are known already keep their meaning."""
+        return replace(self, names={**names, **self.names}) if names else self
 
     def short(self, term: PatternTerm) -> str:
         """A term as people write it: the shortest form that is read back as the same term.
@@ -161,11 +161,11 @@ class Prefixes:
             if iri.value.startswith(namespace) and _NAME.fullmatch(iri.value[len(namespace) :]):
                 return f"{name}:{iri.value[len(namespace) :]}"
         bare = iri.value.removeprefix(self.namespace)
-        plain = bare != iri.value and _NAME.fullmatch(bare) and not _typed(bare) and bare not in MEMBERSHIP
+        plain = bare != iri.value and _NAME.fullmatch(bare) and not _number_literal(bare) and bare not in MEMBERSHIP
         return bare if plain else str(iri)
 
     def _short_literal(self, literal: Literal) -> str:
-        if not literal.language and _typed(literal.lexical) == literal:
+        if not literal.language and _number_literal(literal.lexical) == literal:
             return literal.lexical
         if literal.language or literal.datatype == XSD + "string":
             return str(literal)
@@ -221,7 +221,7 @@ def pattern_of(found: Sequence[Token], prefixes: Prefixes) -> Goal:
     if len(found) > 3:
         extra = found[3]
         raise PatternError("a triple has three terms, here are more", "put text between quotes", column=extra.column)
-    return _checked(Pattern(*terms), found)
+    return _check_pattern(Pattern(*terms), found)
 
 
 def parse_term(text: str, prefixes: Prefixes, *, property_: bool = False) -> Term:
@@ -286,23 +286,25 @@ def _builtin_name(token: Token, prefixes: Prefixes) -> str:
     return term.value[len(MRQ) :] if isinstance(term, Iri) and term.value.startswith(MRQ) else ""
 
 
-def _checked(pattern: Pattern, found: Sequence[Token]) -> Pattern:
+def _check_pattern(pattern: Pattern, found: Sequence[Token]) -> Pattern:
     if isinstance(pattern.subject, Literal):
-        raise PatternError(f"the value {found[0].text} is a subject", "values stand as objects", column=found[0].column)
+        raise PatternError(
+            f"the value {found[0].text} is a subject", "values are allowed only as objects", column=found[0].column
+        )
     if isinstance(pattern.predicate, Literal | Node):
-        raise PatternError(f"{found[1].text} is no property", "write the name of one", column=found[1].column)
+        raise PatternError(f"{found[1].text} is not a property", "write the name of one", column=found[1].column)
     return pattern
 
 
 def _iri(token: Token, prefixes: Prefixes) -> Iri:
     if ":" not in token.text:
-        raise PatternError(f"{token.text} is no full IRI", "write <https://…>", column=token.column)
+        raise PatternError(f"{token.text} is not a full IRI", "write <https://…>", column=token.column)
     return Iri(token.text[1:-1])
 
 
 def _string(token: Token, prefixes: Prefixes) -> Literal:
     end = token.text.rindex('"')
-    lexical, tail = _unescaped(token.text[1:end], token), token.text[end + 1 :]
+    lexical, tail = _unescape(token.text[1:end], token), token.text[end + 1 :]
     if tail.startswith("@"):
         return Literal(lexical, "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString", tail[1:].lower())
     if not tail:
@@ -311,11 +313,15 @@ def _string(token: Token, prefixes: Prefixes) -> Literal:
     return Literal(lexical, datatype.value if isinstance(datatype, Iri) else XSD + "string")
 
 
-def _unescaped(text: str, token: Token) -> str:
+def _unescape(text: str, token: Token) -> str:
     def one(match: re.Match[str]) -> str:
         code = match[1] or match[2]
         if code:
-            return _character(int(code, 16), token)
+            number = int(code, 16)
+            if number > 0x10FFFF or 0xD800 <= number < 0xE000:
+                words = f"{number:X} is the number of no character"
+                raise PatternError(words, "write one up to 10FFFF", column=token.column)
+            return chr(number)
         if match[3] not in _ESCAPED:
             raise PatternError(f"\\{match[3]} means nothing", "write \\\\ for a backslash", column=token.column)
         return _ESCAPED[match[3]]
@@ -323,22 +329,18 @@ def _unescaped(text: str, token: Token) -> str:
     return _ESCAPE.sub(one, text) if "\\" in text else text
 
 
-def _character(code: int, token: Token) -> str:
-    if code > 0x10FFFF or 0xD800 <= code < 0xE000:
-        raise PatternError(f"{code:X} is the number of no character", "write one up to 10FFFF", column=token.column)
-    return chr(code)
-
-
 def _bare(token: Token, prefixes: Prefixes) -> PatternTerm:
     text = token.text
     if text.startswith("?"):
         return _variable(token)
     if text.startswith("_:"):
-        return _node(token)
-    if literal := _typed(text):
+        if not _NODE.fullmatch(text):
+            raise PatternError(f"{text!r} is not a node", "write _: and a name", column=token.column)
+        return Node(text[2:])
+    if literal := _number_literal(text):
         return literal
     if ":" in text:
-        return _prefixed(token, prefixes)
+        return _full_iri(token, prefixes)
     if _NAME.fullmatch(text):
         return Iri(prefixes.namespace + text)
     raise PatternError(
@@ -349,33 +351,27 @@ def _bare(token: Token, prefixes: Prefixes) -> PatternTerm:
 def _variable(token: Token) -> Variable:
     if not _VARIABLE.fullmatch(token.text):
         fix = "write ? and a name of letters and digits"
-        raise PatternError(f"{token.text!r} is no variable", fix, column=token.column)
+        raise PatternError(f"{token.text!r} is not a variable", fix, column=token.column)
     return Variable(token.text[1:])
 
 
-def _node(token: Token) -> Node:
-    if not _NODE.fullmatch(token.text):
-        raise PatternError(f"{token.text!r} is no node", "write _: and a name", column=token.column)
-    return Node(token.text[2:])
-
-
-def _prefixed(token: Token, prefixes: Prefixes) -> Iri:
+def _full_iri(token: Token, prefixes: Prefixes) -> Iri:
     prefix, _, local = token.text.partition(":")
-    namespace = prefixes.expand(prefix)
+    namespace = prefixes.names.get(prefix, KNOWN_PREFIXES.get(prefix))
     if namespace is None:
         known = suggestion(prefix, tuple(prefixes.all))
         raise PatternError(f"the prefix {prefix!r} is not known", f"declare it. {known}", column=token.column)
     if not _NAME.fullmatch(local):
-        raise PatternError(f"{token.text!r} is no name", "write <…> around the full IRI", column=token.column)
+        raise PatternError(f"{token.text!r} is not a name", "write <…> around the full IRI", column=token.column)
     return Iri(namespace + local)
 
 
-def _typed(text: str) -> Literal | None:
+def _number_literal(text: str) -> Literal | None:
     return next((Literal(text, datatype) for form, datatype in _NUMBERS if form.fullmatch(text)), None)
 
 
 def _sign(token: Token, prefixes: Prefixes) -> PatternTerm:
-    raise PatternError(f"{token.text} stands in the wrong place", "write it between two terms", column=token.column)
+    raise PatternError(f"{token.text} is in the wrong place", "write it between two terms", column=token.column)
 
 
 _READERS: Final[Mapping[str, Callable[[Token, Prefixes], PatternTerm]]] = {

@@ -15,17 +15,23 @@ from urllib.parse import quote, unquote
 from basanite.reading.package.documents import Document
 from basanite.reading.provenance import Assertion, Kind, Role, Span
 from basanite.reading.rdf import Graphed
-from basanite.reading.terms import RDF, Iri, Literal, Node, Statement, Term, integer
-from basanite.reading.vocabulary import (
+from basanite.reading.terms import (
     ASSERTION,
     DOCUMENT,
     OA,
     PERSON,
     PIECE,
     PROV,
+    RDF,
     STATEMENT,
     TS,
     TYPE,
+    Iri,
+    Literal,
+    Node,
+    Statement,
+    Term,
+    integer,
     names,
 )
 
@@ -154,7 +160,7 @@ class _Graph:
             yield Assertion(
                 Statement(subject, predicate, object_),
                 unquote(document.value.removeprefix(DOCUMENT)),
-                cast(Kind, self.text(node, KIND)),
+                cast("Kind", self.text(node, KIND)),
                 tuple(self._spans(node)),
                 unquote(who.value.removeprefix(PERSON)) if isinstance(who, Iri) else "",
                 self.number(node, VERSION),
@@ -168,7 +174,7 @@ class _Graph:
             place = next((s for s in selectors if self.one(s, TYPE) == POSITION), None)
             words = next((s for s in selectors if self.one(s, TYPE) == QUOTE), None)
             texts = [self.text(words, name) for name in (EXACT, PREFIX, SUFFIX)]
-            yield Span(cast(Role, self.text(piece, ROLE)), self.number(place, START), self.number(place, END), *texts)
+            yield Span(cast("Role", self.text(piece, ROLE)), self.number(place, START), self.number(place, END), *texts)
 
     @cached_property
     def _pieces(self) -> dict[Term, list[Iri]]:

@@ -1,7 +1,7 @@
 """Where a text says a statement: spans by position and by quotation, each guarding the other (R-8).
 
 Positions count Unicode code points from 0 and exclude the end, as the Web Annotation selectors do. A quotation has
-some text before and after it. Whoever edits a document or counts in other units breaks one of the two, and that is
+some text before and after it. Anyone who edits a document or counts in other units breaks one of the two, and that is
 seen on load.
 """
 
@@ -124,11 +124,11 @@ def shorten(words: str, length: int = 40) -> str:
     return words if len(words) <= length else words[: length - 1] + "…"
 
 
-def scoped(statement: Statement, document: str) -> Statement:
+def document_statement(statement: Statement, document: str) -> Statement:
     """The statement with its nameless things kept apart from those of other documents.
 
     >>> from basanite.reading.terms import Iri
-    >>> str(scoped(Statement(Node("s1"), Iri("urn:p"), Node("s2")), "d7"))
+    >>> str(document_statement(Statement(Node("s1"), Iri("urn:p"), Node("s2")), "d7"))
     '_:d7.s1 <urn:p> _:d7.s2 .'
     """
     subject, object_ = statement.subject, statement.object
@@ -154,12 +154,12 @@ def sentences(text: str) -> Iterator[tuple[int, int]]:
     for match in _BOUNDARY.finditer(text):
         end = match.end(match.lastindex or 0)
         if not _ABBREVIATION.search(text, max(start, end - 6), end):
-            yield from _trimmed(text, start, end)
+            yield from _trimmed_span(text, start, end)
             start = match.end()
-    yield from _trimmed(text, start, len(text))
+    yield from _trimmed_span(text, start, len(text))
 
 
-def _trimmed(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+def _trimmed_span(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     piece = text[start:end]
     if piece.strip():
         yield start + len(piece) - len(piece.lstrip()), start + len(piece.rstrip())

@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, Final, NamedTuple
 
-from basanite.errors import MissingExtraError, SettingError
+from basanite.errors import SettingError
+from basanite.extras import required_module
 from basanite.formats.bounded import check_regular, read_bounded
-from basanite.formats.summaries.strict_json import DEEPEST, too_deep
+from basanite.formats.strict_json import DEEPEST, too_deep
 from basanite.problems import Findings, Problem, shortened
-from basanite.reading.terms import Iri, Literal, Node, Statement, Term
-from basanite.reading.vocabulary import NODE
+from basanite.reading.terms import NODE, Iri, Literal, Node, Statement, Term
 from basanite.registry import suggestion
 
 LARGEST: Final = 256 * 2**20
@@ -43,6 +44,12 @@ ENDINGS: Final = {
 QUADS: Final = frozenset({"nquads", "trig", "jsonld"})
 LINES: Final = frozenset({"nquads", "ntriples"})
 
+NO_BASE: Final = "https://no-base.invalid/"
+"""Against this base JSON-LD is read where none is given: without one, the parser leaves relative names out silently."""
+NEEDS_BASE: Final = "give --base with the IRI that relative names are resolved against, or write names in full"
+RELATIVE: Final = ("No scheme found", "relative IRI")
+"""What the parser says of a name that needs a base."""
+_BASE: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:[^\s<>\"{}|\\^`]+")
 _TURTLE_PIECE: Final = re.compile(
     rb"""\"{3}(?:[^"\\]|\\.|"(?!""))*+(?:\"{3})?|'{3}(?:[^'\\]|\\.|'(?!''))*+(?:'{3})?"""
     rb"""|"(?:[^"\\\n]|\\.)*+"?|'(?:[^'\\\n]|\\.)*+'?|<<|<[^<>\s]*+>|\#[^\n]*+|[][(){}]""",
@@ -53,6 +60,7 @@ _XML_PIECE: Final = re.compile(
     rb"""<!--(?:.*?-->|.*)|<!\[CDATA\[(?:.*?\]\]>|.*)|<\?(?:.*?\?>|.*)|<(/?)[^\s<>!?"'/](?:"[^"]*+"|'[^']*+'|[^<>"'])*+>""",
     re.DOTALL,
 )
+_XMLNS: Final = re.compile(rb"""\bxmlns(?::([\w.\-]+))?\s*=\s*["']([^"'<>&\s]+)["']""")
 _DOCTYPE: Final = re.compile(rb"<!\s*(?:DOCTYPE|ENTITY)", re.IGNORECASE)
 
 
@@ -65,13 +73,7 @@ class Graphed(NamedTuple):
 
 def oxigraph() -> Any:
     """The library that reads and writes RDF; without it, the line to type."""
-    try:
-        import pyoxigraph
-    except ModuleNotFoundError as missing:
-        raise MissingExtraError(
-            "Reading RDF needs pyoxigraph, which is not installed: pip install -r requirements/reading.txt"
-        ) from missing
-    return pyoxigraph
+    return required_module("pyoxigraph")
 
 
 def format_of(path: Path, name: str | None = None) -> str:
@@ -84,7 +86,9 @@ def format_of(path: Path, name: str | None = None) -> str:
         raise SettingError(f"No RDF format is called {name!r}. {suggestion(name, tuple(FORMATS))}")
     found = name or ENDINGS.get(path.suffix.lower())
     if found is None:
-        raise SettingError(f"The ending of {path.name} is none of RDF. Use one of {', '.join(ENDINGS)}, or --format.")
+        raise SettingError(
+            f"The ending of {path.name} is not one of RDF. Use one of {', '.join(ENDINGS)}, or --format."
+        )
     return found
 
 
@@ -103,26 +107,51 @@ def write_rdf(
     )
 
 
-def read_rdf(path: Path, findings: Findings, *, format_: str | None = None, rule: str = "R-8") -> Iterator[Graphed]:
+@dataclass
+class Names:
+    """How the names of a file are read: what relative ones are resolved against, and the prefixes that it declares."""
+
+    base: str | None = None
+    prefixes: dict[str, str] = field(default_factory=dict)
+    """Filled when the file has been read."""
+
+
+def checked_base(base: str) -> str:
+    """A base for relative names, if it is a full IRI."""
+    if not _BASE.fullmatch(base):
+        raise SettingError(
+            f"The base {base[:80]!r} is not a full IRI. Write for example --base https://example.org/data/"
+        )
+    return base
+
+
+def read_rdf(
+    path: Path, findings: Findings, *, format_: str | None = None, rule: str = "R-8", names: Names | None = None
+) -> Iterator[Graphed]:
     """The statements of a file as they come; faults are found as problems, with their line, and end the reading."""
     library, name = oxigraph(), format_of(path, format_)
     check_regular(path)
     if name in LINES:
         with path.open("rb") as file:
-            yield from _parsed(library, file, name, _Place(path.name, rule, findings))
+            yield from _parse_quads(library, file, name, _Place(path.name, rule, findings), Names())
         return
     data = read_bounded(path, LARGEST)
-    yield from parse_rdf(data, name, path.name, findings, rule=rule)
+    yield from parse_rdf(data, name, path.name, findings, rule=rule, names=names)
 
 
-def parse_rdf(data: bytes, format_: str, file: str, findings: Findings, *, rule: str = "R-8") -> Iterator[Graphed]:
+def parse_rdf(
+    data: bytes, format_: str, file: str, findings: Findings, *, rule: str = "R-8", names: Names | None = None
+) -> Iterator[Graphed]:
     """The statements of some bytes; document types and deep nesting are refused before anything is parsed (X-8)."""
     place = _Place(file, rule, findings)
     refusal = _refusal(data, format_)
     if refusal:
         place.add(None, *refusal, rule="X-8")
         return
-    yield from _parsed(oxigraph(), data, format_, place)
+    names = names or Names()
+    if format_ == "rdfxml":
+        names.prefixes.update(_xml_prefixes(data))
+    yield from _parse_quads(oxigraph(), data, format_, place, names)
 
 
 class _Place(NamedTuple):
@@ -139,21 +168,37 @@ class _Place(NamedTuple):
         )
 
 
-def _parsed(library: Any, source: Any, format_: str, place: _Place) -> Iterator[Graphed]:
+def _parse_quads(library: Any, source: Any, format_: str, place: _Place, names: Names) -> Iterator[Graphed]:
+    base = names.base or (NO_BASE if format_ == "jsonld" else None)
     try:
-        for quad in library.parse(source, getattr(library.RdfFormat, FORMATS[format_])):
-            row = _graphed(library, quad)
+        parser = library.parse(source, getattr(library.RdfFormat, FORMATS[format_]), base_iri=base)
+        for quad in parser:
+            row = _graph_row(library, quad)
+            if base == NO_BASE and NO_BASE in str(quad):
+                place.add(None, "the file contains a relative name", NEEDS_BASE)
+                return
             if row is None:
-                place.add(None, "a triple stands inside a triple", "name the statement with rdf:Statement instead")
+                place.add(None, "there is a triple inside a triple", "name the statement with rdf:Statement instead")
                 return
             yield row
+        names.prefixes.update(parser.prefixes)
     except SyntaxError as error:
         if "remote context" in str(error.msg):
             place.add(None, "the @context lies elsewhere", "write the context into the file: nothing is fetched")
         else:
-            place.add(error.lineno, f"cannot be read as {format_}: {error.msg}", "mend the syntax of this line")
+            fix = "fix the syntax of this line"
+            if names.base is None and any(words in str(error.msg) for words in RELATIVE):
+                fix = NEEDS_BASE
+            place.add(error.lineno, f"cannot be read as {format_}: {error.msg}", fix)
     except (ValueError, OSError) as error:
         place.add(None, f"cannot be read as {format_}: {error}", "save it as UTF-8 in one of the RDF formats")
+
+
+def _xml_prefixes(data: bytes) -> Iterator[tuple[str, str]]:
+    """The prefixes of RDF/XML, which the parser does not tell, from its outermost element."""
+    root = next((match[0] for match in _XML_PIECE.finditer(data) if match[1] is not None), b"")
+    for match in _XMLNS.finditer(root):
+        yield (match[1] or b"").decode("utf-8", "replace"), match[2].decode("utf-8", "replace")
 
 
 def _refusal(data: bytes, format_: str) -> tuple[str, str] | None:
@@ -164,7 +209,7 @@ def _refusal(data: bytes, format_: str) -> tuple[str, str] | None:
     if format_ == "rdfxml" and _DOCTYPE.search(data):
         return "a document type (DOCTYPE) is not allowed", "remove it and write IRIs out"
     if format_ in ("turtle", "trig") and b"<<" in data and b"<<" in {m[0] for m in _TURTLE_PIECE.finditer(data)}:
-        return "a triple stands inside a triple", "name the statement with rdf:Statement instead"
+        return "there is a triple inside a triple", "name the statement with rdf:Statement instead"
     if _nested_too_deep(data, format_):
         return f"nested more than {DEEPEST} deep", "give inner things names of their own"
     return None
@@ -229,7 +274,7 @@ class _Writer:
         return self.library.Literal(term.lexical, datatype=self.name(term.datatype))
 
 
-def _graphed(library: Any, quad: Any) -> Graphed | None:
+def _graph_row(library: Any, quad: Any) -> Graphed | None:
     subject, object_ = _in(library, quad.subject), _in(library, quad.object)
     if isinstance(subject, Literal) or subject is None or object_ is None:
         return None

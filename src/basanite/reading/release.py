@@ -45,7 +45,7 @@ class Bundle:
 def release(root: Path, out: Path) -> Bundle:
     """Check a package and write its bundle as a .tgz; an invalid package is not released, and no file written over."""
     if out.exists():
-        raise SettingError(f"{out} exists already. Choose another name: nothing is ever written over.")
+        raise SettingError(f"{out} already exists. Choose another name: existing files are never overwritten.")
     if not out.name.endswith((".tgz", ".tar.gz")) or out.resolve().is_relative_to(root.resolve()):
         raise SettingError(f"{out} cannot be the bundle: its name ends in .tgz, and it lies outside the package.")
     findings = Findings()

@@ -1,4 +1,4 @@
-"""YAML from strangers as plain text with line numbers: nothing is typed, nothing is shared, nothing stands twice (X-8).
+"""YAML from strangers as plain text with line numbers: nothing is typed, nothing is shared, no key appears twice (X-8).
 
 PyYAML would turn `no` into a truth value and `2005-01-15` into a date, and an alias of an alias into gigabytes. So only
 its events are used: anchors, aliases, tags, second documents and double keys are refused, and every scalar stays text.
@@ -92,7 +92,7 @@ class Faults:
         items = value.items if isinstance(value, YamlList) else [value]
         for item in items:
             if not isinstance(item, YamlText):
-                self.add(item.line, f"`{key}` holds something that is no text", f'write {key}: ["…", "…"]')
+                self.add(item.line, f"`{key}` holds something that is not text", f'write {key}: ["…", "…"]')
         return tuple(item for item in items if isinstance(item, YamlText))
 
     def maps(self, entry: YamlMap, key: str) -> Iterator[YamlMap]:
@@ -105,7 +105,7 @@ class Faults:
             if isinstance(item, YamlMap):
                 yield item
             else:
-                self.add(item.line, f"an entry of `{key}` is no mapping", "write key: value lines below the dash")
+                self.add(item.line, f"an entry of `{key}` is not a mapping", "write key: value lines below the dash")
 
     def unknown_keys(self, entry: YamlMap, known: frozenset[str]) -> None:
         """Report keys that nobody reads, since they are mostly misspelt ones."""
@@ -119,12 +119,12 @@ def read_yaml(data: bytes, faults: Faults) -> YamlValue | None:
         faults.add(None, f"{len(data)} bytes", f"at most {LARGEST} are read; split the file", rule="X-8")
         return None
     try:
-        return _built(data.decode("utf-8"))
+        return _value_of_text(data.decode("utf-8"))
     except UnicodeDecodeError as error:
         faults.add(data.count(b"\n", 0, error.start) + 1, "the file is not UTF-8", "save it as UTF-8")
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        faults.add(mark.line + 1 if mark else None, f"not YAML: {error.problem or error.context}", "mend this line")
+        faults.add(mark.line + 1 if mark else None, f"not YAML: {error.problem or error.context}", "fix this line")
     except yaml.YAMLError as error:
         faults.add(None, f"not YAML: {str(error).splitlines()[0]}", "remove control characters")
     except _RefusedError as refused:
@@ -132,14 +132,14 @@ def read_yaml(data: bytes, faults: Faults) -> YamlValue | None:
     return None
 
 
-def _built(text: str) -> YamlValue | None:
+def _value_of_text(text: str) -> YamlValue | None:
     open_: list[YamlList | YamlMap] = []
     top: list[YamlValue] = []
     for event in yaml.parse(text, Loader=_LOADER):
         _refuse_tricks(event)
         line, column = _place(event)
         if isinstance(event, yaml.ScalarEvent):
-            _put(YamlText(event.value, line, column, bool(event.style)), open_, top)
+            _add_value(YamlText(event.value, line, column, bool(event.style)), open_, top)
         elif isinstance(event, yaml.CollectionStartEvent):
             _open(YamlMap(line) if isinstance(event, yaml.MappingStartEvent) else YamlList(line), open_, top)
         elif isinstance(event, yaml.CollectionEndEvent):
@@ -168,11 +168,11 @@ def _place(event: yaml.Event) -> tuple[int, int]:
 def _open(value: YamlList | YamlMap, open_: list[YamlList | YamlMap], top: list[YamlValue]) -> None:
     if len(open_) >= DEEPEST:
         raise _RefusedError("X-8", value.line, f"nested more than {DEEPEST} deep", "write it flat")
-    _put(value, open_, top)
+    _add_value(value, open_, top)
     open_.append(value)
 
 
-def _put(value: YamlValue, open_: list[YamlList | YamlMap], top: list[YamlValue]) -> None:
+def _add_value(value: YamlValue, open_: list[YamlList | YamlMap], top: list[YamlValue]) -> None:
     """Put a value where it belongs: into the innermost list or mapping, or on top."""
     if not open_:
         top.append(value)
@@ -193,6 +193,6 @@ def _as_key(value: YamlValue, inner: YamlMap) -> YamlText:
         raise _RefusedError("", value.line, "a key is a list or a mapping", fix)
     if value.text in inner.entries:
         raise _RefusedError(
-            "X-8", value.line, f"the key {value.text!r} stands twice in one mapping", "keep one of them"
+            "X-8", value.line, f"the key {value.text!r} appears twice in one mapping", "keep one of them"
         )
     return value

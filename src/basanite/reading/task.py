@@ -18,20 +18,25 @@ from basanite.formats.bounded import read_bounded
 from basanite.formats.factors import FactorTable, read_factor_tables
 from basanite.formats.records import LARGEST, digest_of
 from basanite.kernel import LevelRows, Rows, Scores, UnitRows
-from basanite.metrics.answers import COLUMNS, CREDITS, METRICS, PAPER, PR, AnswerCounts, document_rows
+from basanite.metrics.answers import COLUMNS, CREDITS, METRICS, PAPER, PR, AnswerCounts, Credit, document_rows
 from basanite.problems import Findings, Problem
 from basanite.reading.gold.answers import KINDS, RULE, Answer, read_answers, read_gold
-from basanite.reading.gold.counting import Cell, Gold, Settled, counts_of, gold_for, settled_cells
-from basanite.reading.gold.truth import Truth, read_truth
-from basanite.reading.gold.versions import versions
-from basanite.reading.package.model import query_files
-from basanite.reading.package.unpacking import is_archive, unpacked
-from basanite.reading.queries.model import Query
-from basanite.reading.task_figures import compared_figures, reading_figures
-from basanite.reading.task_report import Kept, VersionScore, score_of_version, spoken_of
+from basanite.reading.gold.counts import Cell, Gold, Settled, counts_of, gold_for, settled_cells
+from basanite.reading.gold.readers import Panel, pooled
+from basanite.reading.gold.scope import Truth, read_truth, versions
+from basanite.reading.package.model import is_archive, package_root, query_files
+from basanite.reading.query import Query
+from basanite.reading.task_report import (
+    Kept,
+    VersionScore,
+    compared_figures,
+    reading_figures,
+    score_of_version,
+    spoken_of,
+)
 from basanite.reports.wording import plural
 from basanite.tasks import Inputs, Setting, Task
-from basanite.tasks.setting_kinds import names_list, number_or_nan, one_of
+from basanite.tasks.settings import names_list, number_or_nan, one_of
 
 NO_HUMAN: Final = "no answers of people were given, so ratios to human performance are undefined"
 QUERIES_FIXED: Final = "draws are of whole documents; queries and gold are held fixed"
@@ -81,10 +86,14 @@ class ReadingRun:
         """The counts of every document, of machine and human together."""
         gold = gold_for(self.truth.gold, self.truth.capabilities, self.truth.kinds)
         credit = CREDITS[self.settings["credit"]]
-        answers, left_out = self._asked(self.answers)
-        machine, human = (settled_cells(side, gold, credit) for side in (answers, self._asked(self.human)[0]))
+        answers, left_out = self._relevant_answers(self.answers)
+        said = self._relevant_answers(self.human)[0]
+        people = pooled(said, gold, credit)
+        machine, human = (settled_cells(side, gold, credit) for side in (answers, people))
         table = self._table(machine, human, gold)
-        kept = Kept(system, self.truth.phase, self._versions(system), spoken_of(answers, gold), table)
+        readers = self._panel(said, credit).readers()
+        versions_of_it = self._versions(system, people)
+        kept = Kept(system, self.truth.phase, versions_of_it, spoken_of(answers, gold), table, readers)
         current = next(one for one in kept.versions if one.version == self.truth.version)
         metrics = tuple(metric.bind(beta=self.settings["beta"]) for metric in METRICS)
         return Scores(
@@ -97,11 +106,15 @@ class ReadingRun:
             digests=self._digests(),
             notes=(QUERIES_FIXED, *(() if self.human else (NO_HUMAN,)), *current.notes, *left_out),
             flags={} if self.human else dict.fromkeys(("pr", "pr_f", "pr_i"), (NO_HUMAN,)),
-            parts=current.parts(self.truth.phase),
+            parts={**current.parts(self.truth.phase), **({"human_f": readers.parts} if readers.scores else {})},
             kept=kept,
         )
 
-    def _asked(self, answers: Sequence[Answer]) -> tuple[tuple[Answer, ...], tuple[str, ...]]:
+    def _panel(self, said: Sequence[Answer], credit: Credit) -> Panel:
+        truth = self.truth
+        return Panel(said, truth.gold, truth.capabilities, truth.kinds, truth.documents, credit, self.settings["beta"])
+
+    def _relevant_answers(self, answers: Sequence[Answer]) -> tuple[tuple[Answer, ...], tuple[str, ...]]:
         """The answers to what this task asks, and what must be said of the others."""
         kept = tuple(answer for answer in answers if self.truth.asks(answer))
         others = plural("answer", len(answers) - len(kept))
@@ -110,7 +123,7 @@ class ReadingRun:
 
     def _table(self, machine: Mapping[Cell, Settled], human: Mapping[Cell, Settled], gold: Gold) -> UnitRows:
         names = self.truth.documents
-        rows = _rows(machine, human, gold, names)
+        rows = _without_nobody(_rows(machine, human, gold, names), human)
         levels = {
             "query": dict(self._levels(machine, human, gold, {name: (name,) for name in self.truth.queries})),
             "type": dict(self._levels(machine, human, gold, _by_type(self.truth.queries))),
@@ -136,15 +149,15 @@ class ReadingRun:
             rows = _rows(sides[0], sides[1], part, self.truth.documents)
             index = np.flatnonzero(rows.any(axis=1))
             if len(index):
-                yield level, LevelRows(index, rows[index])
+                yield level, LevelRows(index, _without_nobody(rows[index], human))
 
-    def _versions(self, system: str) -> tuple[VersionScore, ...]:
+    def _versions(self, system: str, people: Sequence[Answer]) -> tuple[VersionScore, ...]:
         """The same answers against every version of the gold (S-21)."""
         truth, found = self.truth, []
-        answers, human = (self._asked(side)[0] for side in (self.answers, self.human))
+        sides = self._relevant_answers(self.answers)[0], people
         for name, path in versions(truth.package.root).items():
             gold = truth.gold if name == truth.version else read_gold(path, truth.known, Findings())
-            found.append(score_of_version(name, gold, answers, human, truth, self.settings, system))
+            found.append(score_of_version(name, gold, sides, truth, self.settings, system))
         return tuple(found)
 
     def _digests(self) -> dict[str, str]:
@@ -159,6 +172,11 @@ class ReadingRun:
 def _rows(machine: Mapping[Cell, Settled], human: Mapping[Cell, Settled], gold: Gold, names: Sequence[str]) -> Rows:
     counts = np.stack([counts_of(side, gold, names) for side in (machine, human)], axis=1)
     return document_rows(AnswerCounts(tuple(names), counts))
+
+
+def _without_nobody(rows: Rows, human: Mapping[Cell, Settled]) -> Rows:
+    """The rows; where no person answered anything, what people score is undefined, and not 0."""
+    return rows if human else np.where([name.startswith("human_") for name in COLUMNS], np.nan, rows)
 
 
 def _by_type(queries: Mapping[str, Query]) -> dict[str, list[str]]:
@@ -187,13 +205,9 @@ def _root(reference: Path, findings: Findings) -> Path | None:
     """The folder of a package; an archive, which is what servers keep, is unpacked until this process ends."""
     if not is_archive(reference):
         return reference
-    return unpacked(reference, _scratch(), findings)
-
-
-def _scratch() -> Path:
-    folder = Path(tempfile.mkdtemp(prefix="basanite-reading-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return folder
+    scratch = Path(tempfile.mkdtemp(prefix="basanite-reading-"))
+    atexit.register(shutil.rmtree, scratch, ignore_errors=True)
+    return package_root(reference, scratch, findings)
 
 
 def _number(text: str) -> float:
@@ -209,7 +223,7 @@ def _kinds(text: str) -> tuple[str, ...]:
 
 def _credit(text: str) -> str:
     if text not in CREDITS:
-        raise ValueError(f"it is none of {', '.join(CREDITS)}")
+        raise ValueError(f"it is not one of {', '.join(CREDITS)}")
     return text
 
 

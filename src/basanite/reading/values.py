@@ -58,7 +58,7 @@ def value_of(literal: Literal) -> Value | None:
         return literal.lexical
     name = literal.datatype.removeprefix(XSD)
     try:
-        return _parsed(literal.lexical.strip(" \t\n\r"), name)
+        return _parse_value(literal.lexical.strip(" \t\n\r"), name)
     except ValueError:
         return None
 
@@ -97,7 +97,7 @@ def is_canonical(literal: Literal) -> bool:
     return not isinstance(value, int) or literal.lexical == str(value)
 
 
-def _parsed(text: str, name: str) -> Value | None:
+def _parse_value(text: str, name: str) -> Value | None:
     if len(text) > MOST_DIGITS:
         return None
     if name in INTEGER_BOUNDS:

@@ -4,8 +4,6 @@ A receipt is one line of canonical JSON: the same content has exactly one spelli
 unseen. `make` signs with a key of the vault; `verify` trusts only keys that its caller gives (X-6).
 """
 
-from basanite.receipts.keys import Keyring, PublicKey, SigningKey
-from basanite.receipts.signing import make
-from basanite.receipts.verifying import Trust, Verdict, verify
+from basanite.receipts.signatures import Keyring, PublicKey, SigningKey, Trust, Verdict, make, verify
 
 __all__ = ["Keyring", "PublicKey", "SigningKey", "Trust", "Verdict", "make", "verify"]

@@ -1,4 +1,4 @@
-"""The one place for colours, type, spacing and the look of charts; reports, pages and slides share it.
+"""The one home of colours, type, spacing and the look of charts; reports, pages and slides share it.
 
 Basanite is the black stone on which gold is tested: near-black, paper, and one restrained streak of gold. Charts name
 their colours as CSS variables with a literal to fall back on, so one drawing serves light, dark and print. The series
@@ -7,8 +7,10 @@ colours differ for colour-blind readers too and stand out by at least 3:1; lines
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import base64
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
+from importlib import resources
 from typing import Any, TypeAlias
 
 Ink: TypeAlias = Callable[[str], str]
@@ -112,10 +114,24 @@ DASHES: tuple[tuple[int, ...], ...] = (
 )
 SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross", "triangle-right", "triangle-left")
 
-SANS = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', 'Liberation Sans', Arial, sans-serif"
+SANS = "Inter, system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', 'Liberation Sans', Arial, sans-serif"
+FACES = {
+    "inter.woff2": (
+        "U+0020-007E, U+00A0-00FF, U+0131, U+0152-0153, U+02C6, U+02DA, U+02DC, U+0300-0304, U+0308, U+0327, "
+        "U+0391-03A9, U+03B1-03C9, U+2010-2015, U+2018-201E, U+2020-2022, U+2026, U+202F, U+2030, U+2032-2033, "
+        "U+2039-203A, U+20AC, U+2122, U+2190-2193, U+2197, U+2212, U+2215, U+221A, U+221E, U+2248, U+2260, "
+        "U+2264-2265, U+25B2, U+25B6, U+25BC, U+25CB, U+25CF, U+2713, U+2715"
+    ),
+    "inter-more.woff2": (
+        "U+0100-0130, U+0132-0151, U+0154-024F, U+0370-0390, U+03CA-052F, U+1E00-1EFF, U+2070-209F, U+20A0-20AB, "
+        "U+20AD-20C0"
+    ),
+}
+"""The files of our typeface, Inter, with the characters that each holds: browsers load only what a page shows."""
+EMBEDDED = "inter.woff2"
 SERIF = "Charter, 'Bitstream Charter', 'Iowan Old Style', 'Sitka Text', Cambria, Georgia, 'Liberation Serif', serif"
-SLIDE_SERIF, SLIDE_SANS = "Georgia", "Calibri"
-"""Slides name one font each, and these are wherever slides are shown."""
+SLIDE_SANS = "Calibri"
+"""Slides name one font, which is there wherever slides are shown; headings are bold, as on pages."""
 MONO = "ui-monospace, 'SF Mono', 'Cascadia Mono', Menlo, Consolas, 'Liberation Mono', monospace"
 
 SPACES = {"space_1": "0.25rem", "space_2": "0.5rem", "space_3": "0.75rem", "space_4": "1rem", "space_5": "1.5rem"}
@@ -139,6 +155,25 @@ def literal(palette: Palette) -> Ink:
 def declarations(palette: Palette) -> str:
     """The palette as CSS declarations."""
     return " ".join(f"--{name.replace('_', '-')}: {value};" for name, value in asdict(palette).items())
+
+
+def typeface(name: str) -> bytes:
+    """A file of our typeface."""
+    return resources.files("basanite.reports").joinpath("typeface", name).read_bytes()
+
+
+def font_faces(addresses: Mapping[str, str]) -> str:
+    """The rules that load our typeface, from the address of each of its files."""
+    return "\n".join(
+        f"@font-face {{ font-family: Inter; font-weight: 400 700; font-display: swap; src: url({address}) "
+        f"format('woff2'); unicode-range: {FACES[name]}; }}"
+        for name, address in addresses.items()
+    )
+
+
+def embedded_typeface() -> str:
+    """The typeface inside a page that comes as one file: what Western languages and numbers need."""
+    return font_faces({EMBEDDED: "data:font/woff2;base64," + base64.b64encode(typeface(EMBEDDED)).decode()})
 
 
 def css() -> str:

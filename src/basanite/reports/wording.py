@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
+from datetime import datetime
 
 from basanite.analysis.results import Value
 from basanite.figures import Cell
@@ -15,10 +16,20 @@ _HYPHEN = re.compile(r"(?<![\w.−-])-(?=[\d∞])")
 _HIDDEN = frozenset({"Cc", "Cs", "Zl", "Zp"})
 
 
-def shown(text: str) -> str:
+def moment(value: datetime | None) -> str:
+    """A moment as people read it.
+
+    >>> from datetime import UTC
+    >>> moment(datetime(2018, 5, 19, 4, tzinfo=UTC)), moment(None)
+    ('2018-05-19 04:00 UTC', '-')
+    """
+    return "-" if value is None else f"{value:%Y-%m-%d %H:%M} UTC"
+
+
+def printable(text: str) -> str:
     """The same text with control and direction characters escaped; joiners stay, for Indic and Arabic need them (X-14).
 
-    >>> shown("a" + chr(0x202E) + "b" + chr(27))
+    >>> printable("a" + chr(0x202E) + "b" + chr(27))
     'a\\\\u202eb\\\\x1b'
     """
     return text if text.isascii() and text.isprintable() else "".join(map(_visible, text))
@@ -39,11 +50,9 @@ def number(cell: Cell) -> str:
         return UNDEFINED if cell is None else cell
     if isinstance(cell, int):
         return f"{cell:,}"
-    return _special(cell) if not math.isfinite(cell) else _finite(cell)
-
-
-def _special(value: float) -> str:
-    return UNDEFINED if math.isnan(value) else "∞" if value > 0 else "-∞"
+    if math.isnan(cell):
+        return UNDEFINED
+    return _finite(cell) if math.isfinite(cell) else "∞" if cell > 0 else "-∞"
 
 
 def _finite(value: float) -> str:
@@ -66,9 +75,9 @@ def percent(share: float) -> str:
     """A share in percent.
 
     >>> percent(0.95), percent(0.001)
-    ('95 %', '0.1 %')
+    ('95%', '0.1%')
     """
-    return f"{100 * share:.6g} %"
+    return f"{100 * share:.6g}%"
 
 
 def plural(noun: str, count: int) -> str:
@@ -91,10 +100,10 @@ def many(noun: str) -> str:
     return noun + ("es" if noun.endswith(("s", "x", "ch")) else "s")
 
 
-def listed(names: tuple[str, ...]) -> str:
+def enumeration(names: tuple[str, ...]) -> str:
     """Names in a sentence.
 
-    >>> listed(("A",)), listed(("A", "B", "C"))
+    >>> enumeration(("A",)), enumeration(("A", "B", "C"))
     ('A', 'A, B and C')
     """
     return names[0] if len(names) == 1 else ", ".join(names[:-1]) + " and " + names[-1] if names else "none"
@@ -104,10 +113,10 @@ def with_interval(value: Value, level: float) -> str:
     """A value that is never naked: its interval, or that there is none.
 
     >>> with_interval(Value(0.3127, 0.28, 0.344, 300), 0.95)
-    '0.3127 (95 % interval 0.2800 to 0.3440)'
+    '0.3127 (95% CI 0.2800 to 0.3440)'
     """
     if math.isnan(value.value):
         return "undefined"
     if value.low is None or value.high is None:
         return f"{number(value.value)} (no interval)"
-    return f"{number(value.value)} ({percent(level)} interval {number(value.low)} to {number(value.high)})"
+    return f"{number(value.value)} ({percent(level)} CI {number(value.low)} to {number(value.high)})"

@@ -7,8 +7,9 @@ from collections.abc import Callable, Mapping
 from typing import Final, NoReturn
 
 from basanite.kernel import ANY, NOT_NEGATIVE, SHARE, SIGNED_SHARE, Ends, Metric
-from basanite.metrics.representation.pairwise.pairs import PointBiserial
-from basanite.metrics.representation.results import DIRECTIONS
+from basanite.representation.measures.further import FURTHER
+from basanite.representation.measures.pairs import PointBiserial
+from basanite.representation.measures.results import DIRECTIONS
 
 PRIMARY: Final = "ferm1"
 UNIT: Final = "row"
@@ -32,12 +33,40 @@ ABOUT: Final = {
     "h_score": ("feature covariance explained by class means", "Bao et al. (2019)"),
     "otce_wd": ("transport distance from source to target", "Tan et al. (2021)"),
     "otce_wt": ("uncertainty of target labels under the transport plan", "Tan et al. (2021)"),
+    "logme": ("log evidence of linear models of the classes, a row", "You et al. (2021)"),
+    "nce": ("minus the entropy of labels, given what the source head says", "Tran et al. (2019)"),
+    "transrate": ("coding rate of all features less that inside classes", "Huang et al. (2022)"),
+    "rankme": ("entropy rank of the features, without labels", "Garrido et al. (2023)"),
+    "effective_rank": ("entropy rank of the centered features, without labels", "Roy and Vetterli (2007)"),
     "accuracy": ("share of rows that were predicted rightly", ""),
     "misplaced": ("share of rows that are more similar to another class than to their own", OURS),
     "intra": ("mean cosine of pairs inside the class", FERM_PAPER),
     "inter": ("mean cosine with the rows of all other classes", FERM_PAPER),
     "rival_cosine": ("mean cosine with the nearest other class", OURS),
 }
+TITLES: Final = {
+    **{f"ferm{form}": f"FERM {form}" for form in (1, 2, 3, 4)},
+    "gap": "Similarity gap",
+    "davies_bouldin": "Davies–Bouldin index",
+    "calinski_harabasz": "Calinski–Harabasz index",
+    "dunn": "Dunn index",
+    "rs": "R-squared",
+    "point_biserial": "Point-biserial correlation",
+    "c_root_k": "C/√K",
+    "leep": "LEEP",
+    "h_score": "H-score",
+    "otce_wd": "OTCE (distance)",
+    "otce_wt": "OTCE (uncertainty)",
+    "logme": "LogME",
+    "nce": "NCE",
+    "transrate": "TransRate",
+    "rankme": "RankMe",
+    "effective_rank": "Effective rank",
+    "misplaced": "Misplaced rows",
+    "intra": "Cosine inside the class",
+    "inter": "Cosine to other classes",
+}
+"""How people write them, where that is not what the key says."""
 
 
 def _point_biserial_ends(definition: PointBiserial = "pearson", **_: object) -> Ends:
@@ -70,6 +99,11 @@ RANGES: Final[Mapping[str, Ends | Callable[..., Ends]]] = {
     "h_score": _h_score_ends,
     "otce_wd": NOT_NEGATIVE,
     "otce_wt": _otce_ends,
+    "logme": ANY,
+    "nce": (-math.inf, 0.0),
+    "transrate": ANY,
+    "rankme": NOT_NEGATIVE,
+    "effective_rank": (1.0, math.inf),
     "accuracy": SHARE,
     "misplaced": SHARE,
     "intra": SIGNED_SHARE,
@@ -86,21 +120,24 @@ BEST: Final = {
     "rival_cosine": "low",
 }
 SHARES: Final = ("accuracy", "misplaced")
+OF_CLASSES: Final = ("intra", "inter", "rival_cosine")
+"""What a class has, and the whole set has not."""
 
 
 def _from_features(*_: object, **__: object) -> NoReturn:
     raise TypeError("representation measures are computed from features, not from rows of statistics")
 
 
-def described(name: str, **settings: object) -> Metric:
+def measure_metric(name: str, **settings: object) -> Metric:
     """A measure as reports know it; `classes` and `definition` say which values it can have.
 
-    >>> described("davies_bouldin").best
+    >>> measure_metric("davies_bouldin").best
     'low'
     """
     summary, citation = ABOUT[name]
     return Metric(
         name=name,
+        title=TITLES.get(name, ""),
         summary=summary,
         citation=citation,
         family="representation",
@@ -110,5 +147,21 @@ def described(name: str, **settings: object) -> Metric:
         best=BEST[name],
         unit=UNIT,
         proportion=name in SHARES,
+        interval="percentile",
+        overall=name not in OF_CLASSES,
+        by_rows=False,
         parameters=("classes", "definition"),
     ).bind(**settings)
+
+
+def measure_title(name: str) -> str:
+    """What a measure is called where people read it; words that name none stay.
+
+    >>> measure_title("ferm1"), measure_title("silhouette"), measure_title("mean")
+    ('FERM 1', 'Silhouette', 'mean')
+    """
+    return measure_metric(name).display_name if name in ABOUT else name
+
+
+METRICS: Final = tuple(measure_metric(name) for name in ABOUT if name not in ("rival_cosine", *FURTHER))
+"""Every measure as the task `representation` names it, the primary one first."""

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Executor
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +18,9 @@ from basanite.errors import InvalidInputError, UnreadableError
 from basanite.formats.archives.members import Digest
 from basanite.formats.factors import FactorTable, read_factor_tables
 from basanite.formats.features import RULE, SUFFIXES, FeatureSet, check, read_features
-from basanite.metrics.representation.classes import Classes
-from basanite.metrics.representation.everything import Source
 from basanite.problems import Problem
+from basanite.representation.measures.all_measures import Source
+from basanite.representation.measures.results import Classes
 
 TASK = "measure"
 ROW = "row"
@@ -54,13 +57,21 @@ class Data:
         """How many features a row has."""
         return int(self.features.shape[1])
 
-    def taken(self, rows: NDArray[np.int64]) -> Data:
+    def in_memory(self) -> Data:
+        """The same data with features in memory, if they fit: every resample reads them."""
+        return replace(self, features=_load_if_small(self.features))
+
+    def with_predictions(self, predictions: NDArray[Any] | None, labels: NDArray[Any]) -> Data:
+        """The same with what is known of each row's prediction, if there is one."""
+        return replace(self, correct=_correct(predictions, labels))
+
+    def subset(self, rows: NDArray[np.int64]) -> Data:
         """Some rows only."""
         theta = None if self.source.probabilities is None else self.source.probabilities[rows]
         return replace(
             self,
             features=self.features[rows],
-            classes=self.classes.taken(rows),
+            classes=self.classes.subset(rows),
             source=replace(self.source, probabilities=theta),
             correct=None if self.correct is None else self.correct[rows],
             groups={factor: levels[rows] for factor, levels in self.groups.items()},
@@ -100,7 +111,7 @@ def digest_of_path(path: Path) -> str:
                 digest.add(name, part.stat().st_size, hashlib.file_digest(file, "sha256").hexdigest())
         except OSError as error:
             raise UnreadableError(
-                f"{part} cannot be read: {error.strerror}. Check the path and your rights."
+                f"{part} cannot be read: {error.strerror}. Check the path and your permissions."
             ) from error
     return digest.value()
 
@@ -112,10 +123,10 @@ def _data(path: Path, found: FeatureSet, tables: Sequence[FactorTable], predicte
         groups = {GROUP: found.groups.astype(np.str_), **groups}
     return Data(
         name=data_name(path),
-        features=_held(found.features),
+        features=_load_if_small(found.features),
         classes=Classes.of(found.labels),
         source=Source(found.source_probabilities, found.source_features, found.source_labels),
-        correct=_correct(found, predicted),
+        correct=None if predicted else _correct(found.predictions, found.labels),
         groups=groups,
         digest=digest_of_path(path),
         predicted=predicted,
@@ -123,19 +134,18 @@ def _data(path: Path, found: FeatureSet, tables: Sequence[FactorTable], predicte
     )
 
 
-def _held(features: Any) -> Any:
+def _load_if_small(features: Any) -> Any:
     """Features that are small enough, in memory: every draw reads them."""
     return np.asarray(features[...]) if int(np.prod(features.shape)) <= IN_MEMORY else features
 
 
-def _correct(found: FeatureSet, predicted: bool) -> NDArray[np.float64] | None:
+def _correct(predictions: NDArray[Any] | None, labels: NDArray[Any]) -> NDArray[np.float64] | None:
     """Which rows were predicted rightly; labels of another type are compared as words."""
-    if found.predictions is None or predicted:
+    if predictions is None:
         return None
-    said, labels = found.predictions, found.labels
-    if said.dtype.kind != labels.dtype.kind and "U" in (said.dtype.kind, labels.dtype.kind):
-        said, labels = said.astype(np.str_), labels.astype(np.str_)
-    return np.asarray(said == labels, dtype=np.float64)
+    if predictions.dtype.kind != labels.dtype.kind and "U" in (predictions.dtype.kind, labels.dtype.kind):
+        predictions, labels = predictions.astype(np.str_), labels.astype(np.str_)
+    return np.asarray(predictions == labels, dtype=np.float64)
 
 
 def _unknown_rows(tables: Sequence[FactorTable], rows: int) -> list[Problem]:
@@ -156,3 +166,41 @@ def _unknown_rows(tables: Sequence[FactorTable], rows: int) -> list[Problem]:
         for name in next(iter(table.levels.values()), {})
         if name not in known
     ]
+
+
+Piece = TypeVar("Piece")
+Result = TypeVar("Result")
+
+BATCHES: Final = 32
+"""Batches that a cluster's workers share."""
+
+
+def in_batches(
+    work: Callable[[Piece], Result], pieces: Iterable[Piece], executor: Executor | None = None
+) -> list[Result]:
+    """The result for each piece in order; with an executor some pieces are one task.
+
+    >>> in_batches(abs, [-1, 2, -3])
+    [1, 2, 3]
+    """
+    if executor is None:
+        return list(map(work, pieces))
+    waiting = list(pieces)
+    size = max(1, -(-len(waiting) // BATCHES))
+    batches = [waiting[start : start + size] for start in range(0, len(waiting), size)]
+    return [result for batch in executor.map(partial(_all_of, work), batches) for result in batch]
+
+
+def _all_of(work: Callable[[Any], Any], batch: Sequence[Any]) -> list[Any]:
+    return [work(piece) for piece in batch]
+
+
+SMALL: Final = 1 << 22
+"""Numbers up to which one thread is quickest; results then do not depend on how many there are either (S-6)."""
+
+
+def threads_for(numbers: int) -> AbstractContextManager[Any]:
+    """One thread for all libraries while small data are worked on; for large data as many as there are."""
+    from threadpoolctl import threadpool_limits
+
+    return threadpool_limits(1) if numbers <= SMALL else nullcontext()

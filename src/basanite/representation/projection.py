@@ -13,10 +13,10 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from basanite.errors import FeaturesError
-from basanite.metrics.representation.classes import Classes
-from basanite.metrics.representation.dice import drawn_rows, source_of
-from basanite.metrics.representation.results import Floats, Numbers
-from basanite.representation.threads import threads_for
+from basanite.kernel import source_of
+from basanite.representation.data import threads_for
+from basanite.representation.measures.resamples import drawn_rows
+from basanite.representation.measures.results import Classes, Floats, Numbers
 
 Method = Literal["tsne", "pca"]
 METHODS: Final = ("tsne", "pca")
@@ -49,7 +49,9 @@ def project(features: Any, classes: Classes, *, method: Method = "tsne", seed: i
     rows = _some(classes, most, seed)
     table = np.asarray(features[rows], dtype=np.float64)
     points = _principal(table, 2) if method == "pca" or len(rows) < 4 else _tsne(table, seed)
-    return Projection(method, rows, _scaled(points))
+    low, wide = points.min(axis=0), np.ptp(points, axis=0)
+    scaled = np.divide(points - low, wide, out=np.full_like(points, 0.5), where=wide > 0)  # without any spread 0.5
+    return Projection(method, rows, scaled)
 
 
 def _some(classes: Classes, most: int, seed: int) -> Numbers:
@@ -84,9 +86,3 @@ def _tsne(table: Floats, seed: int) -> Floats:
     made = TSNE(2, perplexity=perplexity, init="pca", learning_rate="auto", random_state=seed, max_iter=500)
     with threads_for(reduced.size):
         return np.asarray(made.fit_transform(reduced), dtype=np.float64)
-
-
-def _scaled(points: Floats) -> Floats:
-    """Each direction from 0 to 1; one without any spread is 0.5."""
-    low, wide = points.min(axis=0), np.ptp(points, axis=0)
-    return np.asarray(np.divide(points - low, wide, out=np.full_like(points, 0.5), where=wide > 0))

@@ -19,12 +19,14 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from basanite.reports.wording import shown
+from basanite.reports.wording import printable
 
 ISOLATE, RELEASE = "\u2068", "\u2069"
 HERE = Path(__file__).parent
 FILE = HERE / "catalogue.toml"
 HEAD = "# Every sentence of the interface: the key is what templates and pages write, the value is what readers see.\n"
+SENTENCE_ARGUMENTS = {"say": (0,), "say_plain": (0,), "sentence": (0,), "plural": (1, 2), "Confirmation": (0, 1, 2, 3)}
+"""Which arguments of which calls are sentences; what actions ask before stands with their declaration."""
 _CALL = re.compile(
     r"""(?<![\w.])(_|plural)\((?:[\w.|]+,\s*)?((?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')(?:,\s*"(?:[^"\\]|\\.)*")?)"""
 )
@@ -50,7 +52,7 @@ def say(text: str, /, **values: Any) -> Markup:
     return Markup(words).format(**{name: _value(value) for name, value in values.items()})
 
 
-def said(text: str, /, **values: Any) -> str:
+def say_plain(text: str, /, **values: Any) -> str:
     """The same as plain text, for what is no page, or becomes part of one later and is isolated there as a whole."""
     return say(text, **values).striptags().replace(ISOLATE, "").replace(RELEASE, "")
 
@@ -69,10 +71,11 @@ def plural(count: int, one: str, many: str, /, **values: Any) -> Markup:
     return say(one if count == 1 else many, count=f"{count:,}", **values)
 
 
-def used() -> set[str]:
+def used_sentences() -> set[str]:
     """Every sentence that a template or a page of ours says."""
     templates = (sentences_in(path.read_text(encoding="utf-8")) for path in HERE.glob("templates/**/*.html"))
-    modules = (_in_module(path.read_text(encoding="utf-8")) for path in HERE.glob("**/*.py"))
+    places = [*HERE.glob("**/*.py"), *HERE.parent.glob("campaign/actions/*.py")]
+    modules = (_in_module(path.read_text(encoding="utf-8")) for path in places)
     return {text for found in (*templates, *modules) for text in found}
 
 
@@ -90,12 +93,12 @@ def sentences_in(template: str) -> Iterator[str]:
 def _in_module(source: str) -> Iterator[str]:
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-            wanted = {"say": (0,), "said": (0,), "sentence": (0,), "plural": (1, 2)}.get(node.func.id, ())
+            wanted = SENTENCE_ARGUMENTS.get(node.func.id, ())
             arguments = (node.args[at] for at in wanted if at < len(node.args))
             yield from (one.value for one in arguments if isinstance(one, ast.Constant) and isinstance(one.value, str))
 
 
-def written(sentences: dict[str, str]) -> str:
+def write_catalogue(sentences: dict[str, str]) -> str:
     """The catalogue as a file, in alphabetical order."""
     lines = (
         f"{json.dumps(key, ensure_ascii=False)} = {json.dumps(value, ensure_ascii=False)}"
@@ -108,9 +111,9 @@ def _value(value: Any) -> Any:
     """Strangers' words are shown with what hides in them and cannot turn the line around (P-33, X-14)."""
     if not isinstance(value, str) or isinstance(value, Markup):
         return value
-    return value if value.isascii() and value.isprintable() else f"{ISOLATE}{shown(value)}{RELEASE}"
+    return value if value.isascii() and value.isprintable() else f"{ISOLATE}{printable(value)}{RELEASE}"
 
 
 if __name__ == "__main__":
     held = catalogue() if FILE.exists() else {}
-    FILE.write_text(written({text: held.get(text, text) for text in used()}), encoding="utf-8")
+    FILE.write_text(write_catalogue({text: held.get(text, text) for text in used_sentences()}), encoding="utf-8")

@@ -15,14 +15,18 @@ from typing import Literal
 from sqlalchemy import inspect, select, text
 from sqlalchemy.exc import SQLAlchemyError
 
+from basanite.campaign.jobs.scoring_process import start_fault
 from basanite.campaign.office import Office, utc_now
-from basanite.campaign.store import migrating
+from basanite.campaign.store import schema
 from basanite.campaign.store.personal import keys_are_missing
 from basanite.campaign.store.tables import Base, Event, Worker
+from basanite.clusters.address import Cluster
+from basanite.clusters.executor import workers_at
 from basanite.errors import BasaniteError
-from basanite.server.listening import doors as listening_doors
-from basanite.server.listening import knock
-from basanite.server.observing import alive
+from basanite.sandbox.runner import capability
+from basanite.server.connections import knock
+from basanite.server.connections import open_doors as listening_doors
+from basanite.server.telemetry import alive_workers
 
 State = Literal["good", "note", "bad"]
 LOW_SPACE, NO_SPACE = 20 * 2**30, 2**30
@@ -46,10 +50,10 @@ class Finding:
 
 def examine(office: Office) -> list[Finding]:
     """Look at everything a season needs; a check that breaks is itself a finding."""
-    return [_looked(name, check, office) for name, check in CHECKS.items()]
+    return [_run_check(name, check, office) for name, check in CHECKS.items()]
 
 
-def _looked(name: str, check: Callable[[Office], Finding], office: Office) -> Finding:
+def _run_check(name: str, check: Callable[[Office], Finding], office: Office) -> Finding:
     try:
         return check(office)
     except (OSError, SQLAlchemyError) as error:
@@ -69,7 +73,7 @@ def settings(office: Office) -> Finding:
         words = f"people reach it at {office.address}, without encryption"
         return Finding("settings", "bad", words, "put a proxy with https before it, and set `address`")
     if office.address.startswith("https:") and not (office.settings.proxies or office.settings.tls.certificate):
-        words = "no proxy is named: all calls seem to come from it, and share one limit on wrong passwords"
+        words = "no proxy is set: all calls seem to come from it, and share one limit on wrong passwords"
         return Finding("settings", "note", words, 'name it: proxies = ["127.0.0.1"]')
     return Finding("settings", "good", f"people reach it at {office.address}")
 
@@ -86,11 +90,11 @@ def tables(office: Office) -> Finding:
     there = set(inspect(office.database.engine).get_table_names())
     missing = sorted(set(Base.metadata.tables) - there)
     if not there & set(Base.metadata.tables):
-        return Finding("tables", "note", "no tables yet", "`basanite serve` makes them at its first start")
-    found, newest = migrating.version(office.database), migrating.newest()
+        return Finding("tables", "note", "no tables yet", "`basanite serve` creates them at its first start")
+    found, newest = schema.version(office.database), schema.newest()
     try:
-        migrating.refuse_newer(office.database)
-    except migrating.SchemaError:
+        schema.refuse_newer(office.database)
+    except schema.SchemaError:
         words = f"the tables are of version {found}, which is newer than this program ({newest})"
         return Finding("tables", "bad", words, "update Basanite")
     if missing or found != newest:
@@ -133,16 +137,13 @@ def storage(office: Office) -> Finding:
 
 def cluster(office: Office) -> Finding:
     """Whether the cluster that commands on this machine would use may be used, and works; no job of a season does."""
-    from basanite.clusters.address import Cluster
-    from basanite.clusters.executor import workers_at
-
     address, folder = (os.environ.get(name, "") for name in ("BASANITE_CLUSTER", "BASANITE_CLUSTER_TLS"))
     if not address:
         return Finding("cluster", "good", "none is set: heavy work runs on this machine")
     try:
         count = workers_at(Cluster.of(address, Path(folder) if folder else None))
     except BasaniteError as error:
-        return Finding("cluster", "bad", str(error), "mend BASANITE_CLUSTER, or take it away")
+        return Finding("cluster", "bad", str(error), "fix BASANITE_CLUSTER, or remove it")
     if not count:
         return Finding("cluster", "bad", f"{address} has no workers", f"start some: dask worker {address} --nthreads 1")
     return Finding("cluster", "good", f"{address} answers, workers: {count}")
@@ -156,11 +157,11 @@ def vault(office: Office) -> Finding:
             cure = 'put their vault there, or name its folder: vault = "..."'
             return Finding("vault", "bad", f"the keys of the people in the database are not in {folder}", cure)
     if office.vault.is_empty():
-        return Finding("vault", "note", "no keys yet", "they are made when they are first needed")
+        return Finding("vault", "note", "no keys yet", "they are created when they are first needed")
     keys, data = folder.resolve(), office.settings.data.resolve()
     if data.is_relative_to(keys) and data != keys:
         cure = 'stop server and workers, move the keys to a folder of their own, and name that one: vault = "..."'
-        return Finding("vault", "bad", f"{folder} holds the data folder, too: one copy holds data and keys", cure)
+        return Finding("vault", "bad", f"{folder} also holds the data folder: one copy holds data and keys", cure)
     open_ones = [path for path in _inside(folder) if stat.S_IMODE(path.stat().st_mode) & 0o077]
     if open_ones:
         cure = f"chmod -R go= {folder}"
@@ -198,10 +199,10 @@ def listening(office: Office) -> Finding:
         words = f"other machines can reach {told}" + (f"; not Secure: {', '.join(loose)}" if loose else "")
         return Finding("listening", "bad", words, LISTEN_SAFELY)
     if plain:
-        cure = "let nobody but the proxy reach it: --host 127.0.0.1, or a firewall"
+        cure = "make sure that only the proxy can reach it: --host 127.0.0.1, or a firewall"
         return Finding("listening", "note", f"{told}, behind a proxy that speaks https", cure)
     if not all(answer.scheme for answer in answers.values()):
-        return Finding("listening", "note", f"{told}: no answer within seconds", "look again when it is less busy")
+        return Finding("listening", "note", f"{told}: no answer within seconds", "check again when it is less busy")
     return Finding("listening", "good", told or "no server of this data folder runs on this machine")
 
 
@@ -209,8 +210,8 @@ def data(office: Office) -> Finding:
     """Whether other users of this machine can look into the data folder, where the database lies."""
     folder = office.settings.data
     if stat.S_IMODE(folder.stat().st_mode) & 0o007:
-        return Finding("data", "bad", f"other users of this machine can look into {folder}", f"chmod o= {folder}")
-    return Finding("data", "good", "other users of this machine cannot look into it")
+        return Finding("data", "bad", f"other users of this machine can read {folder}", f"chmod o= {folder}")
+    return Finding("data", "good", "other users of this machine cannot read it")
 
 
 def _inside(folder: Path) -> Iterator[Path]:
@@ -220,21 +221,20 @@ def _inside(folder: Path) -> Iterator[Path]:
 
 def box(office: Office) -> Finding:
     """Whether scoring can be walled in."""
-    from basanite.harness.sandbox.running import capability
-
     found = capability()
     if found.mode:
-        return Finding("box", "good", f"scoring runs in a box ({found.mode})")
-    words = "no box can be made here: scoring runs in a limited child without network"
+        return Finding("box", "good", f"scoring runs in a sandbox ({found.mode})")
+    words = "no sandbox can be created here: scoring runs in a limited child process without network access"
     if office.settings.limits.box == "required":
-        words = "no box can be made here: sealed references are not scored, others in a limited child"
+        words = (
+            "no sandbox can be created here: sealed references are not scored, others are scored in a limited child "
+            "process"
+        )
     return Finding("box", "note", words, "allow user namespaces: sysctl kernel.unprivileged_userns_clone=1")
 
 
 def scoring(office: Office) -> Finding:
     """Whether the process that scores can start: it has an interpreter, packages and plug-ins of its own to import."""
-    from basanite.campaign.jobs.running import start_fault
-
     fault = start_fault(office)
     if fault:
         cure = "install what is missing for that interpreter, and let the server's user read both places"
@@ -246,7 +246,7 @@ def mail(office: Office) -> Finding:
     """Whether the mail server can be reached; nothing is sent."""
     host, port = office.settings.mail.host, office.settings.mail.port
     if not host:
-        words = f"no mail server is set: mails are files in {office.settings.data / 'outbox'}"
+        words = f"no mail server is set: emails are written to {office.settings.data / 'outbox'}"
         return Finding("mail", "note", words, "set mail.host to send them")
     try:
         socket.create_connection((host, port), MAIL_SECONDS).close()
@@ -260,9 +260,11 @@ def space(office: Office) -> Finding:
     free = shutil.disk_usage(_existing(office.settings.data)).free
     words = f"{free / 2**30:.0f} GiB are free"
     if free < NO_SPACE:
-        return Finding("space", "bad", words, "make room, or move `data` to a larger disk: uploads are refused soon")
+        return Finding(
+            "space", "bad", words, "free some space, or move `data` to a larger disk: uploads will be rejected soon"
+        )
     if free < LOW_SPACE:
-        return Finding("space", "note", words, "a season with large submissions needs more")
+        return Finding("space", "note", words, "a campaign with large submissions needs more")
     return Finding("space", "good", words)
 
 
@@ -270,8 +272,8 @@ def clock(office: Office) -> Finding:
     """Whether the clock agrees with the database's and has not gone back behind the log."""
     ahead = _ahead(office)
     if abs(ahead) > SKEW:
-        words = f"the machine's clock differs by {abs(ahead).total_seconds():.0f} s"
-        return Finding("clock", "bad", words, "let both machines follow a time server")
+        words = f"the machine's clock is off by {abs(ahead).total_seconds():.0f} s"
+        return Finding("clock", "bad", words, "synchronize both machines with a time server")
     return Finding("clock", "good", "in step")
 
 
@@ -302,11 +304,11 @@ def drop(office: Office) -> Finding:
 def workers(office: Office) -> Finding:
     """Whether somebody scores."""
     if not inspect(office.database.engine).has_table(Worker.__tablename__):
-        return Finding("workers", "note", "none yet", "`basanite serve` brings one")
+        return Finding("workers", "note", "none yet", "`basanite serve` starts one")
     with office.reading() as session:
-        here = alive(session, office)
+        here = alive_workers(session, office)
     if not here:
-        return Finding("workers", "note", "none was heard of lately", "start `basanite worker`, or `serve` with one")
+        return Finding("workers", "note", "none has reported recently", "start `basanite worker`, or `serve` with one")
     return Finding("workers", "good", f"{len(here)} at work")
 
 

@@ -33,12 +33,12 @@ class Part:
 PARTS: Final[Mapping[str, Part]] = {
     "harness": Part(
         sentence("A harness run"),
-        sentence("Two teams' learners on handwritten digits: six conditions, folds, claims and verdicts."),
+        sentence("Two teams' learners on a table with hidden traits: six conditions, folds, claims and verdicts."),
         {"report.html": sentence("Report"), "report.pptx": sentence("Slides")},
     ),
     "representation": Part(
-        sentence("A look at representations"),
-        sentence("What a network's features are worth for digits that it knows, and for some that it never saw."),
+        sentence("Representation analysis"),
+        sentence("Compares the features of a network on digits from known and from new sources."),
         {"features.html": sentence("Features"), "shift.html": sentence("Domain shift")},
     ),
 }
@@ -56,7 +56,7 @@ class Progress:
     """Why it failed."""
 
     @property
-    def ended(self) -> bool:
+    def is_over(self) -> bool:
         """Whether nothing more comes of it while this server runs."""
         return self.state in ("ready", "failed")
 
@@ -79,7 +79,7 @@ def _read(data: Path, key: str) -> Progress:
 
 
 def write(data: Path, told: Progress) -> None:
-    """Say how far a part is; whoever reads sees the old words or the new ones, never half of them."""
+    """Say how far a part is; no matter who reads sees the old words or the new ones, never half of them."""
     path = _file(data, told.key)
     path.parent.mkdir(exist_ok=True)
     draft = path.with_suffix(f".{os.getpid()}")

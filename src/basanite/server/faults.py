@@ -27,11 +27,11 @@ LOG = structlog.get_logger("basanite.server")
 
 
 SECOND_FACTOR = (
-    "Your role opens only with a second factor. Set one up in your account, or sign in again with the code of the one "
+    "Your role requires a second factor. Set one up in your account, or sign in again with the code of the one "
     "you have."
 )
-NOT_NOW = "The server cannot do this at the moment. Nothing was changed; try again in a minute."
-NO_ROOM = "The disk of the server is full. Nothing was changed; try again later, and tell the operators."
+NOT_NOW = "The server is temporarily unavailable. Nothing was changed; try again in a minute."
+NO_ROOM = "The server's disk is full. Nothing was changed; try again later, and notify the operators."
 LATER = {"Retry-After": "60"}
 WHO = {
     "user": "people with an account",
@@ -69,22 +69,22 @@ class ForbiddenError(HTTPException):
 
 def _forbidden(roles: list[str], scope: str, csrf: bool) -> str:
     if csrf:
-        return "The form has expired. Load the page again, and send it once more."
+        return "The form has expired. Reload the page, and send it again."
     if scope:
-        return f"This token may not be used here. Make one with the scope {scope!r}."
-    return f"This is only for {' or '.join(WHO.get(role, role) for role in roles)}."
+        return f"This token has no permission for this. Create one with the scope {scope!r}."
+    return f"Only {' or '.join(WHO.get(role, role) for role in roles)} can do this."
 
 
 def install(app: FastAPI) -> None:
     """Answer every kind of failure in one form."""
-    app.add_exception_handler(RefusedError, _refused)
-    app.add_exception_handler(BasaniteError, _mistaken)
-    app.add_exception_handler(RequestValidationError, _unreadable)
-    app.add_exception_handler(HTTPException, _plain)
-    app.add_exception_handler(DataError, _not_to_be_kept)
-    app.add_exception_handler(UnicodeEncodeError, _not_to_be_kept)
-    app.add_exception_handler(OperationalError, _unavailable)
-    app.add_exception_handler(OSError, _without_room)
+    app.add_exception_handler(RefusedError, _answer_refusal)
+    app.add_exception_handler(BasaniteError, _answer_mistake)
+    app.add_exception_handler(RequestValidationError, _answer_unreadable)
+    app.add_exception_handler(HTTPException, _answer_plainly)
+    app.add_exception_handler(DataError, _answer_unstorable)
+    app.add_exception_handler(UnicodeEncodeError, _answer_unstorable)
+    app.add_exception_handler(OperationalError, _answer_unavailable)
+    app.add_exception_handler(OSError, _answer_full_disk)
 
 
 def answer(
@@ -98,7 +98,8 @@ def answer(
 ) -> Response:
     """One failure: a page for those who look at pages (if the site drew one), else a problem document."""
     page = getattr(request.app.state, "error_page", None)
-    if page is not None and _wants_page(request):
+    wants_page = not request.url.path.startswith("/api/") and "text/html" in request.headers.get("accept", "")
+    if page is not None and wants_page:
         shown: Response = page(request, status, detail, list(problems))
         shown.headers.update(headers or {})
         return shown
@@ -130,11 +131,7 @@ def _phrase(status: int) -> str:
         return "Refused"
 
 
-def _wants_page(request: Request) -> bool:
-    return not request.url.path.startswith("/api/") and "text/html" in request.headers.get("accept", "")
-
-
-def _refused(request: Request, given: Exception) -> Response:
+def _answer_refusal(request: Request, given: Exception) -> Response:
     error = cast(RefusedError, given)
     detail = str(error) or "; ".join(problem.message for problem in error.problems)
     headers, more = _when(error.retry_at, request)
@@ -152,34 +149,34 @@ def _when(moment: datetime | None, request: Request) -> tuple[dict[str, str], di
     return {"Retry-After": str(seconds)}, {"retry_at": moment.isoformat()}
 
 
-def _mistaken(request: Request, error: Exception) -> Response:
+def _answer_mistake(request: Request, error: Exception) -> Response:
     return answer(request, 400, str(error))
 
 
-def _unreadable(request: Request, given: Exception) -> Response:
+def _answer_unreadable(request: Request, given: Exception) -> Response:
     """A request that cannot be read; what was sent is not repeated, for it may be a password."""
     error = cast(RequestValidationError, given)
     problems = [_problem(one) for one in error.errors()[:50]]
-    return answer(request, 422, "The request cannot be read as it is.", problems=problems)
+    return answer(request, 422, "The request cannot be read.", problems=problems)
 
 
 def _problem(error: Mapping[str, Any]) -> Problem:
     place = ".".join(shortened(str(part), 40) for part in error.get("loc", ()))
-    return Problem("request", place, None, None, str(error.get("msg", "not understood")), f"mend {place}")
+    return Problem("request", place, None, None, str(error.get("msg", "not understood")), f"fix {place}")
 
 
-def _plain(request: Request, given: Exception) -> Response:
+def _answer_plainly(request: Request, given: Exception) -> Response:
     error = cast(HTTPException, given)
     detail = error.detail if isinstance(error.detail, str) else ""
     return answer(request, error.status_code, detail or _phrase(error.status_code), headers=error.headers)
 
 
-def _not_to_be_kept(request: Request, error: Exception) -> Response:
+def _answer_unstorable(request: Request, error: Exception) -> Response:
     """Characters that no database keeps (NUL, halves of pairs), or a number that is too large for its column."""
-    return answer(request, 422, "The request holds characters or numbers that cannot be kept.")
+    return answer(request, 422, "The request contains unsupported characters or numbers.")
 
 
-def _unavailable(request: Request, error: Exception) -> Response:
+def _answer_unavailable(request: Request, error: Exception) -> Response:
     """The database cannot be reached, is busy for too long, or its disk is full: later it may work."""
     note_fault(error)
     if "disk is full" in str(cast(OperationalError, error).orig):
@@ -187,7 +184,7 @@ def _unavailable(request: Request, error: Exception) -> Response:
     return answer(request, 503, NOT_NOW, headers=LATER)
 
 
-def _without_room(request: Request, error: Exception) -> Response:
+def _answer_full_disk(request: Request, error: Exception) -> Response:
     """A file cannot be written because the disk is full (X-24); any other fault of a file is one of ours."""
     if cast(OSError, error).errno not in FULL:
         raise error

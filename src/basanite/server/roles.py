@@ -9,9 +9,10 @@ A route with `{slug}` in its path is judged by what the caller is in that campai
 from __future__ import annotations
 
 import hmac
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from ipaddress import ip_address
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -21,20 +22,83 @@ from fastapi.routing import APIRoute, iter_route_contexts
 from sqlalchemy.orm import Session
 from starlette.routing import BaseRoute, Mount
 
+from basanite.campaign.actions import plans
 from basanite.campaign.model.plan import Campaign
-from basanite.campaign.model.viewer import JUDGING, STAFF, VISITOR, Viewer
+from basanite.campaign.model.policy import JUDGING, STAFF, VISITOR, Viewer
 from basanite.campaign.office import Actor, Office
-from basanite.campaign.organising import plans
 from basanite.campaign.people import roles as people
-from basanite.campaign.people.privacy.addresses import note_address
+from basanite.campaign.people.privacy import note_address
 from basanite.campaign.store.tables import CampaignRow
 from basanite.server.faults import ForbiddenError, SignInError
-from basanite.server.known import Known, address, from_this_machine, is_telling, office_of, recognise
+
+FORWARDED = ("forwarded", "via", "x-forwarded-for", "x-real-ip")
+
+
+@dataclass(frozen=True)
+class Known:
+    """A person as recognised in one request, and how far that recognition reaches."""
+
+    person: str
+    how: str = "session"
+    """`session` or `token`."""
+    scopes: frozenset[str] | None = None
+    """What a token may be used for; None: everything its person may do."""
+    strong: bool = True
+    """Whether a second factor was given; without it nobody acts for the evaluation team (X-11)."""
+    csrf: str = ""
+    """What a browser must send back with everything that changes something."""
+    token: str = field(default="", repr=False)
+    """The id of the token, if it is one."""
+
+
+Recogniser = Callable[[Request, Session, Office], Known | None]
+
+
+def office_of(request: Request) -> Office:
+    """The office that this application works for."""
+    office: Office = request.app.state.office
+    return office
+
+
+def recognise(request: Request, session: Session) -> Known | None:
+    """Who is calling, by the first recogniser that knows."""
+    recognisers: list[Recogniser] = request.app.state.recognisers
+    answers = (ask(request, session, office_of(request)) for ask in recognisers)
+    return next((known for known in answers if known is not None), None)
+
+
+def caller_address(request: Request) -> str:
+    """Where the call comes from, as far as the connection tells."""
+    return request.client.host if request.client else ""
+
+
+def is_telling(where: str) -> bool:
+    """Whether an address says anything about who calls: this machine's own is that of a proxy for everybody.
+
+    >>> is_telling("192.0.2.7"), is_telling("127.0.0.1"), is_telling("")
+    (True, False, False)
+    """
+    try:
+        return not ip_address(where.partition("%")[0]).is_loopback
+    except ValueError:
+        return False
+
+
+def from_this_machine(request: Request) -> bool:
+    """Whether the call was made on this machine and not handed on by a proxy."""
+    if any(name in request.headers for name in FORWARDED):
+        return False
+    try:
+        return ip_address(caller_address(request)).is_loopback
+    except ValueError:
+        return False
+
 
 ROLES = ("visitor", "user", "member", "pi", "judge", "annotator", "adjudicator", "evaluation", "administrator")
 OPERATOR = "operator"
 """Somebody on this machine, or with the token for metrics; no role of a person."""
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+CSRF_HEADER = "x-csrf-token"
 
 
 @dataclass(frozen=True)
@@ -166,7 +230,7 @@ def allow(*roles: str, scope: str = "") -> Any:
 
 def _check_csrf(request: Request, known: Known) -> None:
     """Forms check their hidden field themselves; a script sends the same value as a header."""
-    sent = request.headers.get("x-csrf-token", "")
+    sent = request.headers.get(CSRF_HEADER, "")
     if not known.csrf or not hmac.compare_digest(sent.encode(), known.csrf.encode()):
         raise ForbiddenError(frozenset(), csrf=True)
 
@@ -174,16 +238,29 @@ def _check_csrf(request: Request, known: Known) -> None:
 def _caller(request: Request, session: Session, office: Office, known: Known | None) -> Caller:
     door = "api" if request.url.path.startswith("/api/") else "web"
     slug = request.path_params.get("slug")
-    where = address(request)
+    where = caller_address(request)
     if slug is None:
         return Caller(office, _viewer(session, None, known), known, door=door, address=where)
-    row, campaign, version = plans.current(session, slug)
+    row, campaign, version = _shown_campaign(session, slug, known)
     return Caller(office, _viewer(session, row.id, known), known, row, campaign, version, door, where)
+
+
+def _shown_campaign(session: Session, slug: str, known: Known | None) -> plans.Plan:
+    """The campaign of an address; a draft does not exist for anybody but its organizers (P-35)."""
+    plan = plans.current(session, slug)
+    if plan.row.published is None and not may_see_drafts(session, plan.row.id, known.person if known else None):
+        raise plans.no_campaign(slug)
+    return plan
+
+
+def may_see_drafts(session: Session, campaign_id: str, person: str | None) -> bool:
+    """Whether somebody is an organizer of a campaign, with a second factor or without."""
+    return person is not None and people.viewer(session, campaign_id, person).staff
 
 
 def within(session: Session, caller: Caller, campaign: str) -> Caller:
     """The same caller in a campaign that a call names otherwise than by its path: with the roles held there alone."""
-    row, plan, version = plans.current(session, campaign)
+    row, plan, version = _shown_campaign(session, campaign, caller.known)
     viewer = _viewer(session, row.id, caller.known)
     return replace(caller, viewer=viewer, row=row, campaign=plan, plan_version=version)
 
@@ -220,16 +297,16 @@ class RouteListed:
     """None: nobody declared who may call it, which fails the build."""
 
 
-def list_of_routes(app: FastAPI) -> list[RouteListed]:
+def list_routes(app: FastAPI) -> list[RouteListed]:
     """Every route of the application with its policy; static files have none to declare."""
-    return list(_listed(app.routes, ""))
+    return list(_walk_routes(app.routes, ""))
 
 
-def _listed(routes: Sequence[BaseRoute], prefix: str) -> Iterator[RouteListed]:
+def _walk_routes(routes: Sequence[BaseRoute], prefix: str) -> Iterator[RouteListed]:
     for found in iter_route_contexts(routes):
         route, path = found.original_route, f"{prefix}{found.path or ''}"
         if isinstance(route, Mount):
-            yield from () if route.name == "static" else _listed(route.routes or [], path)
+            yield from () if route.name == "static" else _walk_routes(route.routes or [], path)
         else:
             policy = policy_of(found.dependant) if isinstance(route, APIRoute) else None
             yield RouteListed(path, tuple(sorted(found.methods or ())), policy)

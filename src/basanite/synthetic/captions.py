@@ -10,6 +10,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from typing import Any
 
 ACTS = ("sitting", "standing", "lying", "looking", "walking", "playing", "resting", "waiting")
 KINDS = ("small", "large", "white", "black", "young", "old", "red", "brown", "wooden", "green")
@@ -82,7 +83,7 @@ SYLLABLES = ("ba", "do", "ke", "li", "mu", "na", "po", "ra", "si", "to", "vu", "
 
 
 @dataclass(frozen=True)
-class Described:
+class DescribedImage:
     """An image: its number, what people wrote about it and what the system wrote."""
 
     image: int
@@ -90,7 +91,9 @@ class Described:
     answer: str
 
 
-def described(images: int, *, seed: int, people: int = 5, words: int = 8000, quality: float = 0.7) -> list[Described]:
+def describe_images(
+    images: int, *, seed: int, people: int = 5, words: int = 8000, quality: float = 0.7
+) -> list[DescribedImage]:
     """Images with the captions of so many people and of one system, which sees each part with chance `quality`."""
     names = things(words)
     steps = list(accumulate(1 / (rank + 10) for rank in range(words)))
@@ -121,13 +124,13 @@ def _image(
     steps: Sequence[float],
     people: int,
     quality: float,
-) -> Described:
+) -> DescribedImage:
     """One image; people and the system have dice of their own, so that systems describe the same images."""
     truth, system = dice
     scene, where = truth.choices(names, cum_weights=steps, k=4), truth.choice(GROUND)
     seen = [name if system.random() < quality else system.choices(names, cum_weights=steps)[0] for name in scene]
     texts = tuple(_sentence(truth, scene, where) for _ in range(people))
-    return Described(number, texts, _sentence(system, seen, where))
+    return DescribedImage(number, texts, _sentence(system, seen, where))
 
 
 def _sentence(dice: random.Random, scene: Sequence[str], where: str) -> str:
@@ -139,3 +142,17 @@ def _sentence(dice: random.Random, scene: Sequence[str], where: str) -> str:
     start = f"two {kind}{PLURALS.get(first, first + 's')}" if many else f"a {kind}{first}"
     end = f" {dice.choice(('on', 'in', 'by'))} the {where}" if dice.random() < 0.4 else ""
     return f"{start} {dice.choice(ACTS)} {dice.choice(PLACES)} a {second}{more}{end}."
+
+
+def coco_annotations(images: Sequence[DescribedImage]) -> dict[str, Any]:
+    """The captions of people, as COCO writes them."""
+    texts = [(image.image, text) for image in images for text in image.references]
+    return {
+        "annotations": [{"caption": text, "id": at, "image_id": image} for at, (image, text) in enumerate(texts, 1)],
+        "images": [{"id": image.image} for image in images],
+    }
+
+
+def coco_results(images: Sequence[DescribedImage]) -> list[dict[str, Any]]:
+    """The captions of a system, as COCO wants them."""
+    return [{"caption": image.answer, "image_id": image.image} for image in images]

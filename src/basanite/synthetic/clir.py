@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from basanite.errors import SettingError
-from basanite.formats.archives.repair import ARCHIVE_NAMES, write_archive
+from basanite.formats.archives.output import ARCHIVE_NAMES, write_archive
 
 Bytes: TypeAlias = NDArray[np.uint8]
 Flags: TypeAlias = NDArray[np.bool_]
@@ -316,7 +316,7 @@ def write_metadata(spec: Spec, folder: Path) -> tuple[Path, Path]:
 
 
 def write_lists(spec: Spec, folder: Path) -> tuple[Path, Path]:
-    """Write the names of documents and of queries, one a line; the paths are returned in that order."""
+    """Write the names of documents and of queries, one per line; the paths are returned in that order."""
     names = catalogue(spec)
     documents, queries = folder / "documents.txt", folder / "queries.txt"
     write_lines(documents, [(name,) for name in sorted(names.documents)])

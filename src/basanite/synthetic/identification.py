@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -9,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from basanite.formats.retrieval.detection import confidence_text
+from basanite.formats.retrieval.detection_files import confidence_text
 from basanite.synthetic.clir import (
     DOMAINS,
     ONE,
@@ -80,7 +81,7 @@ def system_members(truth: Labelled, quality: Quality) -> Iterator[tuple[str, byt
 def _steps(truth: Labelled, quality: Quality, number: int) -> Numbers:
     """The scores of a system for one target, in the finest step that may be written."""
     draws = dice(truth.spec, 12, stream_of(quality), number).random(len(truth.documents))
-    odds = np.where(truth.flags[number], np.e ** (quality.separation / 2), np.e ** (-quality.separation / 2))
+    odds = np.where(truth.flags[number], math.e ** (quality.separation / 2), math.e ** (-quality.separation / 2))
     steps: Numbers = np.floor(draws * odds / (draws * odds + 1 - draws) * ONE).astype(np.int64)
     return steps
 

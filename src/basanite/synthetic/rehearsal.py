@@ -1,6 +1,6 @@
 """Whole evaluations of any size to rehearse with: a key, three systems, and what each of them must score.
 
-What is expected is computed from how the files were made, in exact fractions, and never by the metrics: whoever scores
+What is expected is computed from how the files were made, in exact fractions, and never by the metrics: who scores
 the files and gets these values has installed everything right.
 """
 

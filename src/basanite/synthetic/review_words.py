@@ -219,11 +219,11 @@ def pool(aspect: str, *, praise: bool) -> Pool:
     """The pool of one aspect: rank by rank, adjectives before the rarer words made of them."""
     adjectives = words((PRAISE if praise else BLAME)[aspect])
     plain = [word for word in adjectives if " " not in word and not word.endswith(("ed", "ing", "en"))]
-    entries = sorted(_ranked(adjectives, plain), key=lambda entry: entry[0])
+    entries = sorted(_rank_words(adjectives, plain), key=lambda entry: entry[0])
     return Pool(tuple(word for _, word, _ in entries), tuple(form for _, _, form in entries))
 
 
-def _ranked(adjectives: tuple[str, ...], plain: list[str]) -> Iterator[tuple[int, str, str]]:
+def _rank_words(adjectives: tuple[str, ...], plain: list[str]) -> Iterator[tuple[int, str, str]]:
     yield from ((place, word, "adjective") for place, word in enumerate(adjectives))
     yield from ((2 * place + 5, adverb(word), "adverb") for place, word in enumerate(plain))
     yield from ((3 * place + 10, quality(word), "noun") for place, word in enumerate(plain))

@@ -1,4 +1,4 @@
-"""Restaurant reviews with five ratings, in the shape of the published text task, for whoever lacks its data (H-3).
+"""Restaurant reviews with five ratings, in the shape of the published text task, for anyone who lacks its data (H-3).
 
 The five ratings of a review are one draw of a Gaussian copula with J-shaped margins. Its sentences praise or blame an
 aspect in words from a large pool of synonyms (used as often as Zipf's law says), sometimes by a negated opposite, by an
@@ -11,14 +11,14 @@ Rows are made in blocks with a seed of their own, so that row i is the same howe
 from __future__ import annotations
 
 import csv
-import io
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final
+from statistics import NormalDist
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -103,22 +103,18 @@ def write_reviews(path: Path, rows: int, seed: int = 0, *, knobs: Knobs = STANDA
     made = reviews(rows, seed=seed, knobs=knobs)
     with path.open("w", encoding="utf-8", newline="") as file:
         if path.suffix in (".jsonl", ".ndjson"):
-            file.writelines(json.dumps(_named(review), ensure_ascii=False) + "\n" for review in made)
+            records = (
+                {"id": one.id, "restaurant": one.restaurant, "text": one.text}
+                | dict(zip(lexicon.ASPECTS, one.ratings, strict=True))
+                for one in made
+            )
+            file.writelines(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
         elif path.suffix == ".csv":
-            _write_csv(file, made)
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow(COLUMNS)
+            writer.writerows((review.id, review.restaurant, review.text, *review.ratings) for review in made)
         else:
             raise SettingError(f"{path.name}: reviews are written to .csv or .jsonl files.")
-
-
-def _named(review: Review) -> dict[str, Any]:
-    ratings = dict(zip(lexicon.ASPECTS, review.ratings, strict=True))
-    return {"id": review.id, "restaurant": review.restaurant, "text": review.text, **ratings}
-
-
-def _write_csv(file: io.TextIOBase, made: Iterator[Review]) -> None:
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    writer.writerows((review.id, review.restaurant, review.text, *review.ratings) for review in made)
 
 
 def _endless(seed: int, knobs: Knobs, rows: int) -> Iterator[Review]:
@@ -144,10 +140,7 @@ def _ratings(houses: NDArray[np.int64], knobs: Knobs, dice: np.random.Generator)
 @cache
 def _cuts(shares: tuple[float, ...]) -> NDArray[np.float64]:
     """Where a normal score passes from one rating to the next."""
-    from scipy.special import ndtri
-
-    found: NDArray[np.float64] = ndtri(np.cumsum(shares)[:-1])
-    return found
+    return np.array([NormalDist().inv_cdf(share) for share in np.cumsum(shares)[:-1]])
 
 
 @cache
@@ -196,7 +189,8 @@ def _sentences(ratings: NDArray[np.int64], knobs: Knobs, dice: np.random.Generat
     aspect = np.searchsorted(np.cumsum(SPOKEN_OF)[:-1], dice.random(size))
     opinion = np.take_along_axis(ratings, aspect, axis=1) + knobs.doubt * dice.standard_normal(size)
     praise = np.where(kind == HEARSAY, dice.random(size) < 0.5, opinion > knobs.turning)
-    words, nouns = _words(aspect, praise, kind, knobs, dice), _nouns(aspect, dice)
+    words, die = _words(aspect, praise, kind, knobs, dice), dice.random(size)
+    nouns = np.choose(aspect, [_ranks(len(nouns), 0.8, die) for nouns in _nouns_of()])
     numbers = np.stack([words, nouns, dice.integers(0, 1 << 30, size)], axis=-1)
     stop = np.clip(knobs.length * np.exp(knobs.spread * dice.standard_normal(len(ratings))), SHORTEST + 1, LONGEST - 60)
     return _Said(kind.tolist(), aspect.tolist(), praise.tolist(), numbers.tolist(), stop.tolist())
@@ -231,12 +225,6 @@ def _words(
     return found
 
 
-def _nouns(aspect: NDArray[np.int64], dice: np.random.Generator) -> NDArray[np.int64]:
-    die = dice.random(aspect.shape)
-    sizes = [len(nouns) for nouns in _nouns_of()]
-    return np.choose(aspect, [_ranks(size, 0.8, die) for size in sizes])
-
-
 @cache
 def _pool(aspect: int, praise: bool) -> lexicon.Pool:
     return lexicon.pool(lexicon.ASPECTS[aspect], praise=praise)
@@ -263,7 +251,9 @@ def _sentence(kind: int, aspect: int, praise: bool, dice: Sequence[int]) -> str:
         return _phrase(lexicon.SAID["adjective"], turn, named, _generic()[not praise][word])
     pool = _pool(aspect, praise ^ (kind == NEGATED))
     if kind == HEARSAY:
-        return f"{lexicon.WHOSE[turn % len(lexicon.WHOSE)]} {named} was {_adjective(pool, word)}."
+        while pool.forms[word] != "adjective":  # the nearest one at or before this rank
+            word -= 1
+        return f"{lexicon.WHOSE[turn % len(lexicon.WHOSE)]} {named} was {pool.words[word]}."
     return _phrase(_turns(kind, aspect, pool.forms[word]), turn, named, pool.words[word])
 
 
@@ -274,26 +264,19 @@ def _turns(kind: int, aspect: int, form: str) -> Sequence[str]:
     return lexicon.DONE[lexicon.ASPECTS[aspect]] if form == "adverb" else lexicon.SAID[form]
 
 
-def _adjective(pool: lexicon.Pool, word: int) -> str:
-    """The nearest adjective at or before this rank."""
-    while pool.forms[word] != "adjective":
-        word -= 1
-    return pool.words[word]
-
-
 def _phrase(templates: Sequence[str], turn: int, noun: str, word: str) -> str:
     text = templates[turn % len(templates)].format(noun=noun, word=word)
     return text.replace(f" a {word}", f" an {word}") if word[0] in "aeiou" else text
 
 
 @cache
-def _filled() -> dict[str, tuple[str, ...]]:
+def _filler_words() -> dict[str, tuple[str, ...]]:
     return {name: lexicon.words(text) for name, text in lexicon.FILLED.items()}
 
 
 def _filler(turn: int) -> str:
     """A sentence that says nothing about any rating."""
-    words = {name: pool[(turn >> 5) % len(pool)] for name, pool in _filled().items()}
+    words = {name: pool[(turn >> 5) % len(pool)] for name, pool in _filler_words().items()}
     dishes = _nouns_of()[1]
     text = lexicon.FILLERS[turn % len(lexicon.FILLERS)].format(
         **words, dish=dishes[(turn >> 8) % len(dishes)], dish2=dishes[(turn >> 14) % len(dishes)]

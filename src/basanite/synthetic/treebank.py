@@ -107,9 +107,9 @@ class Treebank:
     def trees(self, number: int) -> Iterator[Node]:
         """So many trees."""
         for _ in range(number):
-            yield self._grown("TOP", 0)
+            yield self._grow("TOP", 0)
 
-    def parsed(self, node: Node, parser: Parser) -> Node:
+    def parse(self, node: Node, parser: Parser) -> Node:
         """What the parser makes of a tree; traces are none of its words."""
         label, content = node
         if isinstance(content, str):
@@ -118,18 +118,18 @@ class Treebank:
         label = label.partition("-")[0]
         if self.dice.random() < parser.mislabelled:
             label = TAKEN_FOR.get(label, label)
-        children = [self.parsed(child, parser) for child in content if child[0] != "-NONE-"]
-        return label, list(self._attached(self._strayed(children, parser), parser))
+        children = [self.parse(child, parser) for child in content if child[0] != "-NONE-"]
+        return label, list(self._attach(self._stray(children, parser), parser))
 
-    def _grown(self, label: str, depth: int) -> Node:
+    def _grow(self, label: str, depth: int) -> Node:
         if label in WORDS:
             return label, self._word(label)
         parts = SHORTEST.get(label) if depth > DEEPEST else None
-        parts = parts or self._chosen(GRAMMAR[label])
+        parts = parts or self._choose(GRAMMAR[label])
         kept = (part for part in parts if self.traces or part != "-NONE-")
-        return label.removesuffix("-IN"), [self._grown(part, depth + 1) for part in kept]
+        return label.removesuffix("-IN"), [self._grow(part, depth + 1) for part in kept]
 
-    def _chosen(self, rules: Sequence[tuple[float, tuple[str, ...]]]) -> tuple[str, ...]:
+    def _choose(self, rules: Sequence[tuple[float, tuple[str, ...]]]) -> tuple[str, ...]:
         left = self.dice.random()
         for share, parts in rules:
             left -= share
@@ -144,7 +144,7 @@ class Treebank:
         rank = int(self.words ** self.dice.random())  # log-uniform ranks are Zipf's law
         return plain if rank == 1 else f"{plain}{rank}"
 
-    def _strayed(self, children: list[Node], parser: Parser) -> list[Node]:
+    def _stray(self, children: list[Node], parser: Parser) -> list[Node]:
         """The children, with the first part of some hung to the end of the one before."""
         for place in range(1, len(children)):
             (label, before), (following, after) = children[place - 1], children[place]
@@ -154,7 +154,7 @@ class Treebank:
                 children[place - 1], children[place] = (label, [*before, after[0]]), (following, after[1:])
         return children
 
-    def _attached(self, children: Sequence[Node], parser: Parser) -> Iterator[Node]:
+    def _attach(self, children: Sequence[Node], parser: Parser) -> Iterator[Node]:
         """The children, with some brackets forgotten and some last phrases hung one level higher."""
         for label, content in children:
             if isinstance(content, str) or len(content) < 2:
@@ -168,25 +168,25 @@ class Treebank:
                 yield label, content
 
 
-def written(node: Node) -> str:
+def tree_text(node: Node) -> str:
     """A tree on one line.
 
-    >>> written(("NP", [("DT", "the"), ("NN", "stone")]))
+    >>> tree_text(("NP", [("DT", "the"), ("NN", "stone")]))
     '(NP (DT the) (NN stone))'
     """
     label, content = node
-    inside = content if isinstance(content, str) else " ".join(written(child) for child in content)
+    inside = content if isinstance(content, str) else " ".join(tree_text(child) for child in content)
     return f"({label} {inside})"
 
 
 def sentences(
     seed: int, number: int, *, words: int = 0, traces: bool = True, parser: Parser | None = None
 ) -> tuple[list[str], list[str]]:
-    """The trees of a made-up reference and of a made-up parser, one a line.
+    """The trees of a made-up reference and of a made-up parser, one per line.
 
     >>> [lines[0] for lines in sentences(1, 1)]  # doctest: +ELLIPSIS
     ['(TOP (S ...', '(TOP (S ...']
     """
     bank, used = Treebank(seed, words, traces), parser or Parser()
     gold = list(bank.trees(number))
-    return [written(tree) for tree in gold], [written(bank.parsed(tree, used)) for tree in gold]
+    return [tree_text(tree) for tree in gold], [tree_text(bank.parse(tree, used)) for tree in gold]

@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from basanite.analysis.votes import Reals, Votes
-from basanite.metrics.judgement.agreement import class_agreement_of
+from basanite.metrics.judgement.agreement import class_agreement_of, one_way
 from basanite.metrics.judgement.alpha import alpha_listed, counted_of, listed_ratings, percent_listed
-from basanite.metrics.judgement.intraclass import one_way
 
 
 @dataclass(frozen=True)

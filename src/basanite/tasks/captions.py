@@ -9,16 +9,17 @@ from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
 
-from basanite.formats.file_kinds import COCO, JSON
 from basanite.formats.items import Items, read_items, text_of, texts_of
+from basanite.formats.kinds.general import JSON
+from basanite.formats.kinds.texts import COCO
 from basanite.formats.records import Place
 from basanite.formats.single_file import kind_of
-from basanite.formats.texts.caption_tokens import TOKENISERS
-from basanite.formats.texts.coco import LONGEST, read_annotations, read_results
+from basanite.formats.texts.captions import LONGEST, REFUSED, SEVERAL, TOKENISERS, read_annotations, read_results
 from basanite.formats.texts.wordnet import WordNet, read_wordnet
 from basanite.kernel import Scores
 from basanite.metrics.text.captions import (
     BY_NAME,
+    CIDER,
     CIDER_D,
     COLUMNS,
     FUSION,
@@ -28,16 +29,22 @@ from basanite.metrics.text.captions import (
     Weights,
     counts,
 )
-from basanite.metrics.text.meteor import Synsets, no_synsets
+from basanite.metrics.text.meteor import no_synsets
 from basanite.problems import Findings
 from basanite.tasks import Inputs, Setting, Task
+from basanite.tasks.explanations.captions import EXPLANATIONS
 from basanite.tasks.items import Counted, ItemRun, ItemSpec, Pairs, Settings, opener
-from basanite.tasks.moved import moved_figures, text_extracts
-from basanite.tasks.setting_kinds import number_or_nan, one_of
+from basanite.tasks.moved_units import moved_figures, text_extracts
+from basanite.tasks.settings import number_or_nan, one_of
 
 RULE = "T-4"
+OF_TEN = (CIDER_D.name, CIDER.name)
+"""Metrics of 0 to 10, whose n-grams have weights."""
 REFERENCE, SUBMISSION = Place("reference", RULE), Place("submission", RULE)
-FIXED = "CIDEr-D's document frequencies come from the references under test and are held fixed when images are redrawn"
+FIXED = (
+    "the document frequencies of CIDEr and CIDEr-D come from the references under test and are held fixed when images "
+    "are redrawn"
+)
 VARIANTS = {
     False: "METEOR is the 1.5 formula with exact and stem matches and no function words, not the full COCO METEOR",
     True: "METEOR is the 1.5 formula with exact, stem and WordNet synonym matches and no function words, "
@@ -48,7 +55,7 @@ ONE_IMAGE = "one image: every n-gram weighs 0, so the score is 0"
 
 
 def read_reference(paths: Sequence[Path], settings: Settings, findings: Findings) -> Items | None:
-    """COCO annotations, or JSON lines with `references`."""
+    """COCO annotations, their list alone, or JSON lines with `references`."""
     if kind_of(paths[0]) in (COCO, JSON):
         return read_annotations(paths[0], REFERENCE, findings)
     return read_items(paths[0], texts_of, REFERENCE, findings, used=("references", "text"))
@@ -57,7 +64,7 @@ def read_reference(paths: Sequence[Path], settings: Settings, findings: Findings
 def read_submission(path: Path, settings: Settings, findings: Findings) -> Items | None:
     """COCO results, or JSON lines."""
     if kind_of(path) in (COCO, JSON):
-        return read_results(path, SUBMISSION, findings)
+        return read_results(path, SUBMISSION, findings, several=settings["several"])
     return read_items(path, text_of, SUBMISSION, findings, used=("text",))
 
 
@@ -75,7 +82,8 @@ def count(pairs: Pairs, settings: Settings) -> Counted:
     words = TOKENISERS[settings["tokenise"]]
     references = [[words(text) for text in others] for others in pairs.references]
     block = Captions(pairs.units, [words(text) for text in pairs.answers], references)
-    table = pairs.table(COLUMNS, counts(block, synsets=synsets_of(settings["wordnet"])))
+    synsets = _wordnet(settings["wordnet"]).synsets if settings["wordnet"] else no_synsets
+    table = pairs.table(COLUMNS, counts(block, synsets=synsets))
     fusion = fusion_weights(settings["fusion"])
     metrics = tuple(metric.bind(fusion=fusion) for metric in METRICS)
     return Counted(
@@ -88,12 +96,12 @@ def count(pairs: Pairs, settings: Settings) -> Counted:
 
 
 def _flags(block: Captions, fusion: Weights) -> dict[str, tuple[str, ...]]:
-    """What must stand beside CIDEr-D, and a fusion that holds it: with one image every weight is 0."""
+    """What must stand beside CIDEr, CIDEr-D and a fusion that holds one: with one image every weight is 0."""
     if len(block.units) > 1:
         return {}
-    fused = any(name == CIDER_D.name and weight for name, weight in fusion)
-    part = {FUSION.name: (f"{CIDER_D.name} is part of it: {ONE_IMAGE}",)} if fused else {}
-    return {CIDER_D.name: (ONE_IMAGE,), **part}
+    fused = next((name for name, weight in fusion if name in OF_TEN and weight), "")
+    part = {FUSION.name: (f"{fused} is part of it: {ONE_IMAGE}",)} if fused else {}
+    return {**dict.fromkeys(OF_TEN, (ONE_IMAGE,)), **part}
 
 
 class CaptionsRun(ItemRun):
@@ -127,11 +135,6 @@ def wordnet_folder(text: str) -> str:
     return text.strip() and text
 
 
-def synsets_of(folder: str) -> Synsets:
-    """The synonyms of a WordNet folder, or none."""
-    return _wordnet(folder).synsets if folder else no_synsets
-
-
 def formula(weights: Weights) -> str:
     """How the fusion is made, as text.
 
@@ -140,7 +143,7 @@ def formula(weights: Weights) -> str:
     >>> formula((("cider_d", 2.0), ("bleu4", 1.0)))
     '(2 cider_d/10 + bleu4) / 3'
     """
-    scaled = [(name + "/10" if name == CIDER_D.name else name, weight) for name, weight in weights]
+    scaled = [(name + "/10" if name in OF_TEN else name, weight) for name, weight in weights]
     terms = [name if weight == 1 else f"{weight:g} {name}" for name, weight in scaled]
     return f"({' + '.join(terms)}) / {sum(weight for _, weight in weights):g}"
 
@@ -153,6 +156,7 @@ def signatures(settings: Settings, references: Sequence[Sequence[object]]) -> di
     matchers = "exact+stem+synonym (WordNet)" if settings["wordnet"] else "exact+stem"
     own = {
         "cider_d": "CIDEr-D, sigma 6, n 1..4, df: references under test; scale 0..10",
+        "cider": "CIDEr without stems, n 1..4, df: references under test; scale 0..10",
         "meteor": f"METEOR 1.5 formula, {matchers}, no function words, alpha .85 beta .2 gamma .6; scale 0..1",
         "rouge_l": "ROUGE-L, beta 1.2, best precision and recall apart; scale 0..1",
         "fusion": f"{formula(fusion_weights(settings['fusion']))}; scale 0..1",
@@ -167,7 +171,7 @@ def fusion_weights(text: str) -> Weights:
     >>> fusion_weights("bleu4, cider_d:2")
     (('bleu4', 1.0), ('cider_d', 2.0))
     """
-    found = tuple(_weighed(part) for part in text.split(",") if part.strip())
+    found = tuple(_read_weight(part) for part in text.split(",") if part.strip())
     names = [name for name, _ in found]
     if not found or len(set(names)) < len(names):
         raise ValueError("it names no metric, or one twice")
@@ -180,13 +184,13 @@ def fusion_list(text: str) -> str:
     return "".join(text.split())
 
 
-def _weighed(text: str) -> tuple[str, float]:
+def _read_weight(text: str) -> tuple[str, float]:
     name, _, given = (part.strip() for part in text.partition(":"))
     if name not in BY_NAME:
-        raise ValueError(f"{name!r} is none of {', '.join(BY_NAME)}")
+        raise ValueError(f"{name!r} is not one of {', '.join(BY_NAME)}")
     weight = number_or_nan(given or "1")
     if not 0 < weight < 1e6:
-        raise ValueError(f"the weight {given!r} is no number above 0")
+        raise ValueError(f"the weight {given!r} is not a number above 0")
     return name, weight
 
 
@@ -203,7 +207,7 @@ SPEC = ItemSpec(
 
 TASK = Task(
     name="captions",
-    summary="Image captions: a system's sentence for each image against those of several people",
+    summary="Image captions: one caption per image, scored against captions by several people",
     citation=FUSION.citation,
     unit="image",
     primary=CIDER_D.name,
@@ -212,17 +216,24 @@ TASK = Task(
     settings=(
         Setting(
             "tokenise",
-            "How captions become words: coco (lower case, split, punctuation dropped) or none (split at white space).",
+            "Tokenization: coco (lower case, split, punctuation dropped) or none (split at white space).",
             partial(one_of, tuple(TOKENISERS)),
             "coco",
         ),
         Setting(
             "fusion",
-            "What is averaged: metrics with weights, like bleu4,meteor,cider_d:2.",
+            "Metrics to average, with weights, like bleu4,meteor,cider_d:2.",
             fusion_list,
             ",".join(name for name, _ in FUSION_WEIGHTS),
         ),
-        Setting("wordnet", "A WordNet folder; then METEOR matches synonyms too.", wordnet_folder, ""),
+        Setting(
+            "several",
+            "How to treat several captions for one image in COCO results: refused, or first (the first counts).",
+            partial(one_of, SEVERAL),
+            REFUSED,
+        ),
+        Setting("wordnet", "A WordNet folder; with it, METEOR also matches synonyms.", wordnet_folder, ""),
     ),
     compared_figures=moved_figures(text_extracts),
+    explanations=EXPLANATIONS,
 )

@@ -10,17 +10,16 @@ from types import MappingProxyType
 from typing import Any
 
 from basanite.formats.retrieval.detection_lines import MATERIAL_DOCUMENT, Layout
-from basanite.kernel import Metric, Scores
-from basanite.metrics.retrieval.detection import ADWV, AQWV, AQWV_ALL, AQWV_RELEVANT, PFA, PMISS
+from basanite.kernel import Scores
+from basanite.metrics.retrieval.query_value import ADWV, AQWV, AQWV_ALL, AQWV_RELEVANT, PFA, PMISS
 from basanite.metrics.retrieval.thresholds import AUC, AUC_POOLED, MQWV, MQWV_CROSSFIT, ORACLE, THETA_BEST
 from basanite.problems import Findings
 from basanite.tasks import Inputs, Setting, Task
-from basanite.tasks.detecting.betas import CLIR_BETAS, PLAN, language_of
-from basanite.tasks.detecting.detection import Opening, open_run, unscored
-from basanite.tasks.detecting.figures import compared_figures, detection_figures
-from basanite.tasks.detecting.queries import QueryRun
-from basanite.tasks.detecting.tables import Thresholds
-from basanite.tasks.setting_kinds import whole_number
+from basanite.tasks.explanations.retrieval import DETECTION
+from basanite.tasks.retrieval.decisions import CLIR_BETAS, PLAN, Opening, language_of, note_unscored, open_run
+from basanite.tasks.retrieval.detection_charts import compared_figures, detection_figures
+from basanite.tasks.retrieval.queries import QueryRun, Thresholds
+from basanite.tasks.settings import whole_number
 
 METRICS = (
     AQWV,
@@ -51,7 +50,7 @@ class ClirRun(QueryRun):
     def scores(self, system: str) -> Scores:
         """All rows and values of CLIR."""
         thresholds = Thresholds(self, beta=self.beta, folds=self.settings["folds"])
-        metrics = tuple(self._bound(metric, thresholds) for metric in METRICS)
+        metrics = tuple(metric.bind(beta=self.beta, **thresholds.parameters(metric.name)) for metric in METRICS)
         by_query = self.query_rows()
         decided = dict.fromkeys(("aqwv", "aqwv_all", "aqwv_relevant", "pmiss", "pfa"), by_query)
         return Scores(
@@ -68,9 +67,6 @@ class ClirRun(QueryRun):
             parts=thresholds.parts(by_query, self.decision_threshold()),
         )
 
-    def _bound(self, metric: Metric, thresholds: Thresholds) -> Metric:
-        return metric.bind(beta=self.beta, **thresholds.parameters(metric.name))
-
 
 def open_clir(
     inputs: Inputs, settings: Mapping[str, Any], findings: Findings, executor: Executor | None = None
@@ -81,13 +77,13 @@ def open_clir(
     if run is None:
         return None
     language = settings["language"] or language_of(run.key.documents.texts(), pattern)
-    run.settings = {**_shown(settings), "language": language, "plan": PLAN}
-    with unscored(run):
-        run.settings |= CLIR_BETAS.used(settings, language) if run.key.known else {}
+    run.settings = {**_settings_shown(settings), "language": language, "plan": PLAN}
+    with note_unscored(run):
+        run.settings |= CLIR_BETAS.values_for(settings, language) if run.key.has_reference else {}
     return run
 
 
-def _shown(settings: Mapping[str, Any]) -> dict[str, Any]:
+def _settings_shown(settings: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in settings.items() if value is not None}
 
 
@@ -110,11 +106,10 @@ TASK = Task(
     open=open_clir,
     settings=(
         *CLIR_BETAS.settings(),
-        Setting(
-            "document_pattern", "What a DocID looks like, as a regular expression.", pattern_text, MATERIAL_DOCUMENT
-        ),
+        Setting("document_pattern", "A regular expression that matches DocIDs.", pattern_text, MATERIAL_DOCUMENT),
         Setting("folds", "Folds of queries for the cross-fitted threshold.", partial(whole_number, 2, 100), 10),
     ),
     figures=detection_figures,
     compared_figures=compared_figures,
+    explanations=DETECTION,
 )

@@ -13,24 +13,24 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from basanite.analysis.judges import Combination, Judging, Panel, Rule, panel_of
-from basanite.analysis.votes import Tie, Votes, single_shares, votes_of
+from basanite.analysis.votes import Combination, Judging, Panel, Rule, Tie, Votes, panel_of, single_shares, votes_of
 from basanite.errors import SettingError
 from basanite.formats.archives.members import Limits, member_digest
 from basanite.formats.bounded import read_bounded
-from basanite.formats.retrieval.detection import Answers
+from basanite.formats.retrieval.detection_files import Answers
 from basanite.formats.retrieval.detection_key import Key
 from basanite.formats.retrieval.detection_lines import Layout
-from basanite.formats.summaries.judgements import LARGEST, Judgements, PairVotes, read_judgements, votes_on
-from basanite.formats.summaries.summary_metadata import TEAMS, summary_rules
+from basanite.formats.retrieval.judgements import LARGEST, Judgements, PairVotes, read_judgements, votes_on
+from basanite.formats.retrieval.summary_metadata import TEAMS, summary_rules
 from basanite.kernel import JudgedRows, LevelRows, Rows, Scores, UnitRows
-from basanite.metrics.retrieval.detection import COLUMNS, Detections
-from basanite.metrics.retrieval.end_to_end import (
+from basanite.metrics.retrieval.query_value import (
+    COLUMNS,
     E2E_AQWV,
     E2E_AQWV_ALL,
     E2E_AQWV_RELEVANT,
     E2E_PFA,
     E2E_PMISS,
+    Detections,
     Returned,
     rows_of_shares,
 )
@@ -39,11 +39,19 @@ from basanite.tasks import Inputs, Setting, Task
 from basanite.tasks.agreement import Agreement, agreement
 from basanite.tasks.clir import METRICS as CLIR_METRICS
 from basanite.tasks.clir import TASK as CLIR
-from basanite.tasks.detecting.betas import CLIR_BETAS, E2E_BETAS, PLAN, language_of, number
-from basanite.tasks.detecting.detection import Opening, open_run, unscored
-from basanite.tasks.detecting.figures import compared_figures, detection_figures
-from basanite.tasks.detecting.queries import Counted
-from basanite.tasks.detecting.summaries import Folders, SummariesRun
+from basanite.tasks.retrieval.decisions import (
+    CLIR_BETAS,
+    E2E_BETAS,
+    PLAN,
+    Opening,
+    language_of,
+    note_unscored,
+    number,
+    open_run,
+)
+from basanite.tasks.retrieval.detection_charts import compared_figures, detection_figures
+from basanite.tasks.retrieval.queries import Counted
+from basanite.tasks.retrieval.summaries import Folders, SummariesRun
 
 METRICS = (E2E_AQWV, E2E_AQWV_ALL, E2E_AQWV_RELEVANT, E2E_PMISS, E2E_PFA)
 JUDGING = ("judging", "rule", "tie")
@@ -93,7 +101,7 @@ class E2eRun(SummariesRun):
     def close(self, findings: Findings) -> None:
         """Check the whole, and hold the judgements against what was returned (M13, M14)."""
         super().close(findings)
-        if self.judgements is not None and findings.valid and self.key.known:
+        if self.judgements is not None and findings.valid and self.key.has_reference:
             pairs = [pair for query in self.units() for pair in self.pairs[query]]
             about = (self.judgements, pairs, self.judgements_name, findings)
             self.votes = votes_on(*about, shown=self.folders.shown, needed=self.unjudged == "refuse")
@@ -112,7 +120,7 @@ class E2eRun(SummariesRun):
         )
         panel = panel_of(votes, Combination(**{name: self.settings[name] for name in JUDGING}))
         clir = super().scores(system)
-        table = self._judged(panel)
+        table = self._with_judges(panel)
         return replace(
             clir,
             task="e2e",
@@ -120,7 +128,7 @@ class E2eRun(SummariesRun):
             tables={**dict.fromkeys((metric.name for metric in METRICS), table), **clir.tables},
             primary=E2E_AQWV.name,
             digests={**clir.digests, "judgements": self.judgements.digest},
-            notes=(*clir.notes, *_said(panel)),
+            notes=(*clir.notes, *_judgement_notes(panel)),
             flags={**clir.flags, **{f"e2e_{name}": flags for name, flags in clir.flags.items()}},
             parts={**clir.parts, E2E_AQWV.name: _agreement_parts(agreement(votes), self.votes)},
         )
@@ -128,7 +136,7 @@ class E2eRun(SummariesRun):
     def _before_judges(self, system: str) -> Scores:
         """Retrieval alone, with end-to-end values that are not defined yet, where that is what was asked for (M13)."""
         if self.unjudged == "refuse":
-            raise SettingError("End-to-end values need what judges said of the summaries: give --judgements FILE.")
+            raise SettingError("End-to-end values need judgments of the summaries: give --judgements FILE.")
         self.settings = {**self.settings, "unjudged": self.unjudged}
         clir = super().scores(system)
         nothing = self.table(np.zeros((len(self.units()), len(COLUMNS))), COLUMNS)
@@ -141,22 +149,22 @@ class E2eRun(SummariesRun):
             notes=(*clir.notes, "Not all returned summaries have been judged yet: there are no end-to-end values."),
         )
 
-    def _judged(self, panel: Panel) -> UnitRows:
+    def _with_judges(self, panel: Panel) -> UnitRows:
         """The rows after the judges: a query is resampled with all its judgements as they are (S-24)."""
-        returned = self._joined("")
+        returned = self._returned_sets("")
         table = self.table(rows_of_shares(returned, panel.shares()), COLUMNS)
         alone = partial(_single_judgements, returned, panel.votes)
         judged = JudgedRows(len(panel.votes) / max(panel.votes.items, 1), alone)
         return replace(table, levels=self._judged_levels(panel), judged=judged)
 
-    def _joined(self, factor: str) -> Returned:
-        return Returned.joined([self.returned[query][factor] for query in self.units()])
+    def _returned_sets(self, factor: str) -> Returned:
+        return Returned.join([self.returned[query][factor] for query in self.units()])
 
     def _judged_levels(self, panel: Panel) -> dict[str, dict[str, LevelRows]]:
         made: dict[str, dict[str, LevelRows]] = {}
         everything = np.arange(len(self.units()))
         for factor in self.items:
-            rows = rows_of_shares(self._joined(factor.name), panel.shares())
+            rows = rows_of_shares(self._returned_sets(factor.name), panel.shares())
             by_level = rows.reshape(len(everything), len(factor.levels) + 1, len(COLUMNS))
             made[factor.name] = {
                 level: LevelRows(everything, by_level[:, at]) for at, level in enumerate(factor.levels)
@@ -169,21 +177,19 @@ def _single_judgements(returned: Returned, votes: Votes) -> Rows:
     return rows_of_shares(returned, single_shares(votes))
 
 
-def _said(panel: Panel) -> tuple[str, ...]:
+def _judgement_notes(panel: Panel) -> tuple[str, ...]:
     """How judgements became verdicts: rule and tie rule stand in every report (M12, C08)."""
-    notes = [f"Judgements were combined by: {panel.combination}."]
+    notes = [f"Judgments were combined by: {panel.combination}."]
     if panel.fitted is not None:
         runs = panel.fitted.restarts
         notes.append(
             f"Dawid-Skene was started {len(runs)} times and the likeliest fit was kept; other ends would decide up to "
             f"{max(run.differing for run in runs)} pairs otherwise."
         )
-    notes.append("Intervals of end-to-end values resample whole queries with all their judgements.")
+    notes.append("Intervals of end-to-end values resample whole queries with all their judgments.")
     alone = int((panel.votes.per_item == 1).sum())
     if alone:
-        notes.append(
-            f"{alone} of {panel.votes.items} pairs have one judgement: how far judges agree on them is not known."
-        )
+        notes.append(f"{alone} of {panel.votes.items} pairs have one judgment: agreement of judges on them is unknown.")
     return tuple(notes)
 
 
@@ -215,18 +221,18 @@ def open_e2e(
         run.judgements_name = inputs.judgements.name
         run.judgements = read_judgements(_bytes(inputs.judgements), inputs.judgements.name, findings, key=key)
     run.unjudged = settings["unjudged"]
-    run.settings = _used(run, settings, pattern)
+    run.settings = _settings_shown(run, settings, pattern)
     return run
 
 
-def _used(run: E2eRun, settings: Mapping[str, Any], pattern: re.Pattern[str]) -> dict[str, Any]:
+def _settings_shown(run: E2eRun, settings: Mapping[str, Any], pattern: re.Pattern[str]) -> dict[str, Any]:
     """The settings that a result shows; the key that hides judges is not among them, nor what changes no value."""
     language = settings["language"] or language_of(run.key.documents.texts(), pattern)
     shown = {name: value for name, value in settings.items() if value is not None and name not in HIDDEN}
-    if run.key.known:
-        with unscored(run):
-            shown |= E2E_BETAS.used(settings, language)
-            shown |= CLIR_BETAS.used({**settings, "cost": None}, language, name="beta_clir")
+    if run.key.has_reference:
+        with note_unscored(run):
+            shown |= E2E_BETAS.values_for(settings, language)
+            shown |= CLIR_BETAS.values_for({**settings, "cost": None}, language, name="beta_clir")
     return {**shown, "language": language, "plan": PLAN}
 
 
@@ -245,7 +251,7 @@ def _of(words: Any) -> Callable[[str], str]:
 
     def parse(text: str) -> str:
         if text not in get_args(words):
-            raise ValueError(f"it is none of {', '.join(get_args(words))}")
+            raise ValueError(f"it is not one of {', '.join(get_args(words))}")
         return text
 
     return parse
@@ -271,12 +277,12 @@ TASK = Task(
         Setting("beta_clir", "beta of the CLIR values; from the language if not set.", number),
         Setting("judging", "binary (one verdict for each pair) or raw (shares of votes).", _of(Judging), "binary"),
         Setting("rule", "How votes become a verdict: majority, any, all or dawid_skene.", _of(Rule), "majority"),
-        Setting("tie", "What a tie is: N (not relevant) or R.", _of(Tie), "N"),
+        Setting("tie", "How a tie counts: N (not relevant) or R.", _of(Tie), "N"),
         Setting(
-            "unjudged", "Summaries without a judgement: refuse, or undefined (no values yet).", _of(Unjudged), "refuse"
+            "unjudged", "Summaries without a judgment: refuse, or undefined (no values yet).", _of(Unjudged), "refuse"
         ),
         Setting("teams", "The registered teams, separated by commas.", _teams, TEAMS),
-        Setting("schema", "A schema for metadata in place of the shipped one.", str),
+        Setting("schema", "A JSON Schema for metadata, instead of the built-in one.", str),
         Setting("judge_key", "Secret of at least 16 characters that hides the names of crowd workers.", str),
         *(setting for setting in CLIR.settings if setting.name in ("document_pattern", "folds")),
     ),

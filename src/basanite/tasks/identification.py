@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
 from types import MappingProxyType
@@ -12,8 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from basanite.formats.packs.domains import shipped_domains
-from basanite.formats.retrieval.detection import Answers
+from basanite.analysis.results import Analysis, Comparison, Value
+from basanite.figures import Cell, Figure, Table
+from basanite.formats.datasets.domains import shipped_domains
+from basanite.formats.retrieval.detection_files import Answers
 from basanite.formats.retrieval.detection_key import SUFFIX
 from basanite.formats.retrieval.detection_lines import MATERIAL_DOCUMENT, Layout
 from basanite.kernel import LevelRows, Scores, UnitRows
@@ -21,9 +24,58 @@ from basanite.metrics.retrieval.identification import COLUMNS, METRICS, X1_OF_TR
 from basanite.problems import Findings, Problem
 from basanite.tasks import Inputs, Setting, Task
 from basanite.tasks.clir import pattern_text
-from basanite.tasks.detecting.betas import PLAN
-from basanite.tasks.detecting.detection import DetectionRun, Opening, open_run
-from basanite.tasks.detecting.identification_figures import TARGET, compared_figures, identification_figures
+from basanite.tasks.retrieval.decisions import PLAN, DetectionRun, Opening, open_run
+
+TARGET = "target"
+TITLES = {metric.name: metric.display_name for metric in METRICS}
+COUNTS = ("x1", "x2", "x3", "x4")
+BLOCKS: Mapping[str, tuple[tuple[str, ...], str]] = {
+    "Documents": (COUNTS, "Counts of hits, misses, false alarms and correct rejections."),
+    "Percent of the relevant documents": (
+        ("x1_of_truth", "x2_of_truth", "x3_of_truth", "x4_of_truth"),
+        "Hits, misses, false alarms and correct rejections as percent of a perfect system's (section 5 of "
+        "the plan); the last two may exceed 100.",
+    ),
+    "Percent of the own class": (
+        ("hit", "miss", "false_alarm", "correct_rejection"),
+        "Hits and misses as percent of the relevant documents, false alarms and correct rejections of all others "
+        "(section 8.3.2 of the plan).",
+    ),
+}
+
+
+def identification_figures(analysis: Analysis) -> tuple[Figure, ...]:
+    """One table for each way to count, a row for each target."""
+    rows = [((target,), values) for target, values in analysis.breakdowns.get(TARGET, {}).items()]
+    return tuple(_tables((TARGET,), rows))
+
+
+def compared_figures(comparison: Comparison) -> tuple[Figure, ...]:
+    """The same tables with the systems side by side."""
+    found = {system: analysis.breakdowns.get(TARGET, {}) for system, analysis in comparison.analyses.items()}
+    targets = sorted({target for levels in found.values() for target in levels})
+    rows = [
+        ((target, system), found[system][target])
+        for target in targets
+        for system in comparison.systems
+        if target in found[system]
+    ]
+    return tuple(_tables((TARGET, "System"), rows))
+
+
+def _tables(first: tuple[str, ...], rows: Sequence[tuple[tuple[str, ...], Mapping[str, Value]]]) -> Iterator[Table]:
+    for title, (names, note) in BLOCKS.items():
+        shown = [(*place, *_cells(values, names)) for place, values in rows if all(name in values for name in names)]
+        if shown:
+            yield Table(title, (*first, *(TITLES[name] for name in names)), shown, note)
+
+
+def _cells(values: Mapping[str, Value], names: tuple[str, ...]) -> Iterator[Cell]:
+    """The values of one target; undefined is None, never 0."""
+    for name in names:
+        value = values[name].value
+        yield None if math.isnan(value) else int(value) if name in COUNTS else value
+
 
 CITATION = "IARPA MATERIAL evaluation plan v6.0.4 (2018), section 5"
 
@@ -123,9 +175,7 @@ def open_langid(
     return _open(IdentificationRun, inputs, settings, findings, executor)
 
 
-SETTINGS = (
-    Setting("document_pattern", "What a DocID looks like, as a regular expression.", pattern_text, MATERIAL_DOCUMENT),
-)
+SETTINGS = (Setting("document_pattern", "A regular expression that matches DocIDs.", pattern_text, MATERIAL_DOCUMENT),)
 
 DOMAINID = Task(
     name="domainid",

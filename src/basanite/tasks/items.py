@@ -25,8 +25,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from basanite.analysis.cluster_columns import COLUMN as CLUSTER
-from basanite.analysis.cluster_columns import clusters_of
+from basanite.analysis.clusters import COLUMN as CLUSTER
+from basanite.analysis.clusters import clusters_of
 from basanite.formats.factors import FactorTable, read_factor_tables
 from basanite.formats.items import MOST_LEVELS, Items
 from basanite.formats.records import Place
@@ -92,6 +92,8 @@ class ItemSpec:
     count: Count
     clusters: tuple[str, ...] = ()
     """Columns that may name the cluster of an item; the first that the reference has is the one (S-10)."""
+    factors: tuple[str, ...] = ()
+    """Columns that values are broken down by, however many levels they have."""
     id_name: str = ID
     """What a table of metadata calls the items."""
     check: Callable[[Pairs, Settings, Findings], None] = lambda pairs, settings, findings: None
@@ -134,7 +136,7 @@ class ItemRun:
             return
         place = Place("submission", self.spec.rule)
         if not self.answers.ids and findings.valid:
-            findings.add(place.problem(self.answers.file, None, "there is no item in it", "write one record an item"))
+            findings.add(place.problem(self.answers.file, None, "there is no item in it", "write one record per item"))
         elif self.answers.ids and self.reference is not None:
             findings.extend(_id_problems(self.reference, self.answers, place))
         if findings.valid:
@@ -156,12 +158,16 @@ class ItemRun:
         files = {"reference": truth.file, "submission": answers.file}
         return Pairs(self.spec.unit, truth.ids, truth.content, given, truth.columns, files)
 
+    def count_pairs(self, pairs: Pairs) -> Counted:
+        """What the task counts; a kind of run that makes metrics on request adds them here."""
+        return self.spec.count(pairs, self.settings)
+
     def scores(self, system: str) -> Scores:
         """The rows of every metric, with factors and clusters."""
         pairs = self.pairs()
-        counted = self.spec.count(pairs, self.settings)
+        counted = self.count_pairs(pairs)
         cluster = next((name for name in self.spec.clusters if any(pairs.columns.get(name, ()))), "")
-        described = dict(_described(pairs, self.tables, self.spec.id_name))
+        described = dict(_metadata_columns(pairs, self.tables, self.spec.id_name))
         factors = {**self._own_factors(pairs), **described}
         moving: dict[str, Any] = {
             "clusters": clusters_of(pairs.columns[cluster]) if cluster else None,
@@ -196,11 +202,12 @@ class ItemRun:
         return {name: side.digest for name, side in sides.items() if side is not None}
 
     def _own_factors(self, pairs: Pairs) -> dict[str, NDArray[np.str_]]:
-        """Columns of the reference with few levels that name no cluster."""
+        """Columns of the reference with few levels that name no cluster, and those that the task names."""
         return {
             name: np.array(cells, dtype=np.str_)
             for name, cells in pairs.columns.items()
-            if name not in (CLUSTER, *self.spec.clusters) and 1 < len(set(cells)) <= MOST_LEVELS
+            if name not in (CLUSTER, *self.spec.clusters)
+            and 1 < len(set(cells)) <= (len(cells) if name in self.spec.factors else MOST_LEVELS)
         }
 
 
@@ -218,7 +225,7 @@ def opener(
             reference = spec.read_reference(paths, settings, findings)
             if reference is not None and not reference.ids and findings.valid:
                 place = Place("reference", spec.rule)
-                findings.add(place.problem(reference.file, None, "there is no item in it", "write one record an item"))
+                findings.add(place.problem(reference.file, None, "there is no item in it", "write one record per item"))
             if reference is None or not findings.valid:
                 return None
         tables = read_factor_tables(inputs.metadata, findings, (spec.id_name, *spec.clusters))
@@ -259,7 +266,9 @@ def _other_items(reference: Items, answers: Items, place: Place) -> Problem:
     return place.problem(answers.file, answers.lines[0], message, fix, answers.ids[0])
 
 
-def _described(pairs: Pairs, tables: Sequence[FactorTable], id_name: str) -> Iterator[tuple[str, NDArray[np.str_]]]:
+def _metadata_columns(
+    pairs: Pairs, tables: Sequence[FactorTable], id_name: str
+) -> Iterator[tuple[str, NDArray[np.str_]]]:
     """Columns of the metadata, which may describe items or what they belong to."""
     for table in tables:
         names = pairs.units if table.subject == id_name else pairs.columns.get(table.subject, ("",) * len(pairs.units))

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from basanite.analysis.resampling import frame_of, weight_blocks
 from basanite.analysis.results import Analysis
 from basanite.figures import Figure, Table
-from basanite.formats.items import Items
-from basanite.formats.number_table import FINITE, Cells, Wanted, arranged, read_numbers, unlike
+from basanite.formats.items import FINITE, Cells, Items, Wanted, align_columns, column_problems, read_numbers
 from basanite.formats.records import Place
 from basanite.kernel import LevelRows, UnitRows
 from basanite.metrics.retrieval.average_precision import (
@@ -30,7 +29,7 @@ from basanite.metrics.retrieval.average_precision import (
 from basanite.problems import Findings
 from basanite.tasks import Setting, Task
 from basanite.tasks.items import Counted, ItemSpec, Pairs, Settings, opener
-from basanite.tasks.setting_kinds import names_list, one_of, yes_or_no
+from basanite.tasks.settings import names_list, one_of, yes_or_no
 
 RULE = "H-20"
 CLUSTERS = ("film", "source")
@@ -65,10 +64,10 @@ def check(pairs: Pairs, settings: Settings, findings: Findings) -> None:
     truth, answer = pairs.references[0], pairs.answers[0]
     if truth is None:
         return
-    findings.extend(unlike(truth, answer, SUBMISSION, "class"))
+    findings.extend(column_problems(truth, answer, SUBMISSION, "class"))
     if settings["scale"] != "any" or not findings.valid:
         return
-    given = arranged(pairs.answers, truth.names)
+    given = align_columns(pairs.answers, truth.names)
     outside = (given < 0) | (given > 1)
     if outside.any():
         first = pairs.answers[int(np.flatnonzero(outside.any(axis=1))[0])]
@@ -80,7 +79,7 @@ def check(pairs: Pairs, settings: Settings, findings: Findings) -> None:
 def count(pairs: Pairs, settings: Settings) -> Counted:
     """Confidences and labels of every instance: all classes side by side, and each by itself."""
     names = pairs.references[0].names
-    positive, confidence = arranged(pairs.references, names) > 0, arranged(pairs.answers, names)
+    positive, confidence = align_columns(pairs.references, names) > 0, align_columns(pairs.answers, names)
     columns = (*(f"confidence {name}" for name in names), *(f"label {name}" for name in names))
     whole = pairs.table(columns, rows(Confidences(pairs.units, positive, confidence)))
     single = _by_class(pairs, names, positive, confidence)
@@ -111,7 +110,7 @@ def _by_class(
 
 
 def _without_positives(cells: Sequence[Cells], names: Sequence[str]) -> list[str]:
-    table = arranged(cells, names)
+    table = align_columns(cells, names)
     return [name for name, column in zip(names, table.T, strict=True) if not (column == 1).any()]
 
 
@@ -148,10 +147,12 @@ SPEC = ItemSpec(
     check=check,
 )
 SETTINGS = (
-    Setting("classes", "The columns that are classes, separated by commas; all that hold numbers.", names_list, EVERY),
+    Setting(
+        "classes", "The columns that are classes, separated by commas. [default: all with numbers]", names_list, EVERY
+    ),
     Setting(
         "scale",
-        "What confidences are: margin, probability (then 0 to 1 is enforced) or any (outside 0 to 1 is told).",
+        "The kind of confidences: margin, probability (from 0 to 1) or any (values outside 0 to 1 are reported).",
         partial(one_of, ("any", "margin", "probability")),
         "any",
     ),
@@ -159,7 +160,7 @@ SETTINGS = (
 )
 TASK = Task(
     name="labels",
-    summary="Multi-label confidences: average precision of each class and its mean",
+    summary="Multi-label classification: average precision of each class and its mean",
     citation=PLAN,
     unit="instance",
     primary=MAP11.name,

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
+from itertools import islice
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import numpy as np
@@ -14,13 +15,17 @@ import numpy as np
 from basanite import __version__
 from basanite.analysis.results import Comparison
 from basanite.figures import Extract, Figure, Marked
-from basanite.formats.items import Items, read_items, text_of
-from basanite.formats.records import Place, digest_of, open_single
+from basanite.formats.archives.archive import open_source
+from basanite.formats.file_kinds import ending_kind, text_kind
+from basanite.formats.items import Items, read_items, take_items, text_of
+from basanite.formats.kinds.general import PLAIN
+from basanite.formats.kinds.kind import RECORDS, Beginning
+from basanite.formats.kinds.structure import TREES
+from basanite.formats.records import Place, digest_of, open_single, read_lines
 from basanite.formats.single_file import beginning_of
-from basanite.formats.texts.evalb_parameters import Parameters, read_parameters
-from basanite.formats.texts.trees import Names, Trees, read_trees, tree_texts
+from basanite.formats.texts.trees import Names, Parameters, Trees, read_parameters, read_trees, tree_texts
 from basanite.metrics.text.parsing import (
-    CROSSING_BRACKETS,
+    CROSSING,
     LABELLED_F1,
     METRICS,
     Parses,
@@ -35,15 +40,18 @@ from basanite.metrics.text.pruning import (
     equivalence,
     fitting,
     kept_by_reference,
+    kept_with_quotes,
+    kept_words,
     lengths,
     misfit,
-    pruned,
+    prune_trees,
 )
 from basanite.problems import Findings, Problem, Severity
 from basanite.tasks import Inputs, Setting, Task
+from basanite.tasks.explanations.parsing import EXPLANATIONS
 from basanite.tasks.items import Counted, ItemRun, ItemSpec, Pairs, Settings, opener
-from basanite.tasks.moved import moved_figures
-from basanite.tasks.setting_kinds import one_of
+from basanite.tasks.moved_units import moved_figures
+from basanite.tasks.settings import one_of
 
 RULE = "T-2"
 REFERENCE, SUBMISSION = Place("reference", RULE), Place("submission", RULE)
@@ -51,6 +59,8 @@ CLUSTERS = ("document",)
 SEVERITIES: Mapping[str, Severity] = {"count": "warn", "evalb": "warn", "reject": "reject"}
 TREATED = {"count": "counted as trees without brackets", "evalb": "left out of all values, as evalb does"}
 CUTOFF = 40
+FOLDERS_DEEP = 4
+"""How deep the files of a treebank may lie: `wsj/00/wsj_0001.mrg`."""
 
 
 def read_reference(paths: Sequence[Path], settings: Settings, findings: Findings) -> Items | None:
@@ -71,27 +81,64 @@ def read_submission(path: Path, settings: Settings, findings: Findings) -> Items
 
 
 def _read(path: Path, place: Place, settings: Settings, findings: Findings) -> Items | None:
-    if settings["layout"] == "lines":
-        if not _runs_over_lines(path):
-            return read_items(path, text_of, place, findings, used=("text",))
+    if path.is_dir():
+        return _read_treebank(path, place, findings)
+    start = beginning_of(path)
+    spread = _runs_over_lines(start)
+    if settings["layout"] == "lines" and spread:
         message, fix = "its trees run over several lines, and one line is read as one tree", "set layout to trees"
         findings.add(place.problem(path.name, None, message, fix, hint="`--set layout=trees`"))
         return None
+    if settings["layout"] != "trees" and not spread:
+        return _read_a_line_each(path, start, place, findings)
     file = open_single(path, place, findings)
     if file is None:
         return None
     found = list(tree_texts(file.data.decode("utf-8-sig", "replace")))
     numbers = tuple(str(number) for number in range(1, len(found) + 1))
     texts = tuple(text for _, text in found)
-    return Items(path.name, numbers, texts, [line for line, _ in found], digest_of([(path.name, file.raw)]))
+    digest = digest_of([(path.name, file.raw)])
+    return Items(path.name, numbers, texts, [line for line, _ in found], digest, numbered=True)
 
 
-def _runs_over_lines(path: Path) -> bool:
-    """Whether the first tree of a file ends on a later line, and most lines are but pieces of trees."""
-    start = beginning_of(path)
-    _, first = next(tree_texts(start.text), (0, ""))
+def _read_treebank(path: Path, place: Place, findings: Findings) -> Items:
+    """A folder of files of trees, as the Penn Treebank comes; trees are paired by file and number."""
+    names: list[str] = []
+    found: list[tuple[int, str]] = []
+    files: list[tuple[str, bytes]] = []
+    for member in open_source(path, depth=FOLDERS_DEEP, where=place.where).members(findings):
+        stem = member.name.removesuffix(PurePosixPath(member.name).suffix)
+        if any(stem == PurePosixPath(name).with_suffix("").as_posix() for name, _ in files):
+            message = "another file is called the same but for its ending, so trees cannot be paired by file"
+            findings.add(place.problem(f"{path.name}/{member.name}", None, message, "give one file of each name"))
+            continue
+        trees = list(tree_texts(member.data.decode("utf-8-sig", "replace")))
+        names += (f"{stem}:{number}" for number in range(1, len(trees) + 1))
+        found += trees
+        files.append((member.name, member.data))
+    texts = tuple(text for _, text in found)
+    return Items(path.name, tuple(names), texts, [line for line, _ in found], digest_of(files))
+
+
+def _read_a_line_each(path: Path, start: Beginning, place: Place, findings: Findings) -> Items | None:
+    """A tree a line, or records; a text in which most lines have no bracket is something else, and told once."""
+    kind = text_kind(start) or ending_kind(start.ending) or PLAIN
+    if kind is TREES:
+        return take_items(read_lines(path, place, findings), text_of, place, findings, used=("text",))
+    bare = sum("(" not in line for line in start.lines)
+    if kind is PLAIN and 2 * bare > len(start.lines):
+        message = f"this is not a file of bracketed trees: {bare} of the first {len(start.lines)} lines have no bracket"
+        fix = "give trees like (S (NP (DT the) (NN dog)) (VP (VBD ran))), one per line or over several lines"
+        findings.add(place.problem(path.name, None, message, fix, start.lines[0]))
+        return None
+    return read_items(path, text_of, place, findings, used=("text",))
+
+
+def _runs_over_lines(start: Beginning) -> bool:
+    """Whether a tree at the start of a file ends on a later line, and most lines are but pieces of trees."""
+    whole = (text for _, text in islice(tree_texts(start.text), RECORDS) if text.count("(") == text.count(")"))
     pieces = sum(line.count("(") != line.count(")") for line in start.lines)
-    return "\n" in first and first.count("(") == first.count(")") and 2 * pieces > len(start.lines)
+    return any("\n" in text for text in whole) and 2 * pieces > len(start.lines)
 
 
 def _faults(items: Items, trees: Trees, place: Place, severity: Severity) -> Iterator[Problem]:
@@ -102,7 +149,7 @@ def _faults(items: Items, trees: Trees, place: Place, severity: Severity) -> Ite
             found = items.content[number]
             yield place.problem(items.file, line, broken.fault, broken.fix, found, severity=severity)
         elif trees.first_word[number] == trees.first_word[number + 1]:
-            yield place.problem(items.file, line, "there is no tree", "write a tree, one a line", severity=severity)
+            yield place.problem(items.file, line, "there is no tree", "write a tree, one per line", severity=severity)
 
 
 class ParsingRun(ItemRun):
@@ -129,7 +176,7 @@ class ParsingRun(ItemRun):
         gold = read_trees(reference.content, names)
         given = read_trees([answers.content[at] for at in order], names)
         lines = [answers.lines[at] for at in order]
-        self.parses = compared(gold, given, self.settings, reference.ids)
+        self.parses = prune_both_sides(gold, given, self.settings, reference.ids)
         placed = replace(answers, content=tuple(answers.content[at] for at in order), lines=lines)
         faults = list(_faults(placed, given, SUBMISSION, severity))
         yield from faults
@@ -137,7 +184,7 @@ class ParsingRun(ItemRun):
         for number in np.flatnonzero(~self.parses.fits).tolist():
             if lines[number] not in told:
                 why = misfit(self.parses.gold, self.parses.answers, number)
-                message = f"the tree is none of its sentence: {why}"
+                message = f"the tree does not match its sentence: {why}"
                 fix = "parse the words of the reference; see also the settings deletion and mismatch"
                 found = placed.content[number]
                 yield SUBMISSION.problem(answers.file, lines[number], message, fix, found, severity=severity)
@@ -151,21 +198,26 @@ class ParsingRun(ItemRun):
         said = f"{misfits} of {len(rows)} trees do not fit their sentence: {TREATED.get(settings['mismatch'], '')}"
         flags = (said,) if misfits else ()
         parts = {name: int(total) for name, total in zip(LABELLED_F1.columns, rows.sum(axis=0), strict=True)}
+        # a tree that does not fit can cross nothing, so it is never in that mean
+        fitting = (f"over the {len(rows) - misfits} of {len(rows)} trees that fit",) if misfits else ()
         return Counted(
             METRICS,
             dict.fromkeys((metric.name for metric in METRICS), table),
             notes=(*_notes(parts, settings), *flags),
-            flags={metric.name: flags for metric in METRICS} | _crossing_flag(misfits, len(rows)),
+            flags={metric.name: flags for metric in METRICS} | {CROSSING.name: fitting},
             parts={LABELLED_F1.name: parts},
             signatures={metric.name: _signature(metric.name, settings) for metric in METRICS},
         )
 
 
-def compared(gold: Trees, answers: Trees, settings: Settings, units: Sequence[str]) -> Parses:
+def prune_both_sides(gold: Trees, answers: Trees, settings: Settings, units: Sequence[str]) -> Parses:
     """Both sides by the rules, side by side."""
     rules = rules_of(settings)
-    kept = kept_by_reference(gold, answers, rules) if settings["deletion"] == "reference" else None
-    ours, theirs = pruned(gold, rules), pruned(answers, rules, kept)
+    if settings["deletion"] == "reference":
+        kept = kept_words(gold, rules), kept_by_reference(gold, answers, rules)
+    else:
+        kept = kept_with_quotes(gold, answers, rules)
+    ours, theirs = prune_trees(gold, rules, kept[0]), prune_trees(answers, rules, kept[1])
     fits = fitting(ours, theirs)
     fits[list(answers.broken)] = False
     return Parses(units, ours, theirs, fits, leave_out=settings["mismatch"] == "evalb")
@@ -178,12 +230,8 @@ def rules_of(settings: Settings) -> Rules:
         equivalence(settings["equal"]),
         equivalence(settings["equal_words"]),
         not_in_length=frozenset(settings["not_in_length"]),
+        quotes=frozenset(settings["quotes"]),
     )
-
-
-def _crossing_flag(misfits: int, trees: int) -> dict[str, tuple[str, ...]]:
-    """A tree that does not fit can cross nothing, so it is never in this mean."""
-    return {CROSSING_BRACKETS.name: (f"over the {trees - misfits} of {trees} trees that fit",) if misfits else ()}
 
 
 def _notes(parts: Mapping[str, float], settings: Settings) -> Iterator[str]:
@@ -191,25 +239,25 @@ def _notes(parts: Mapping[str, float], settings: Settings) -> Iterator[str]:
     for side, name in (("gold", "the reference"), ("answered", "the answers")):
         if not parts[side]:
             yield f"no bracket is left in {name}: values that divide by their number are undefined"
-    for word in settings["not_followed"]:
-        yield f"{word} of the parameter file is not followed: set deletion=reference for trees with other tags"
+    yield from settings["remarks"]
 
 
 def _signature(name: str, settings: Settings) -> str:
     equal = ",".join(f"{one}={other}" for one, other in settings["equal"]) or "none"
     deleted = " ".join(settings["deleted"]) or "none"
     rules = f"deleted:{deleted}|cut:-=|equal:{equal}|deletion:{settings['deletion']}|mismatch:{settings['mismatch']}"
-    return f"{name}|rules:evalb|{rules}|basanite:{__version__}"
+    quotes = f"|quotes:{' '.join(settings['quotes'])}" if settings["quotes"] else ""
+    return f"{name}|rules:evalb|{rules}{quotes}|basanite:{__version__}"
 
 
 def open_parsing(
     inputs: Inputs, settings: Settings, findings: Findings, executor: Executor | None = None
 ) -> ItemRun | None:
     """Open a run by its settings, a parameter file among them."""
-    return opener(SPEC, ParsingRun)(inputs, resolved(settings), findings, executor)
+    return opener(SPEC, ParsingRun)(inputs, resolve_settings(settings), findings, executor)
 
 
-def resolved(settings: Settings) -> dict[str, Any]:
+def resolve_settings(settings: Settings) -> dict[str, Any]:
     """The settings as they are recorded: the rules themselves in the place of a parameter file."""
     usual = Parameters(DELETED, ("-NONE-",), (("PRT", "ADVP"),), cutoff=CUTOFF)
     file = settings["parameters"]
@@ -219,23 +267,24 @@ def resolved(settings: Settings) -> dict[str, Any]:
         "equal": told.equal_labels,
         "equal_words": told.equal_words,
         "not_in_length": told.not_in_length,
+        "quotes": told.quotes,
         "cutoff": CUTOFF if told.cutoff is None else told.cutoff,
     }
     given = {name: value for name, value in settings.items() if value is not None and name != "parameters"}
-    return {**found, "not_followed": told.not_followed, **given}
+    return {**found, "remarks": told.remarks, **given}
 
 
 def compared_figures(comparison: Comparison) -> tuple[Figure, ...]:
     """The sentences on which two parsers differ most, with the brackets that each got wrong."""
     settings = next(iter(comparison.analyses.values())).scores.settings
-    return moved_figures(partial(_shown, settings))(comparison)
+    return moved_figures(partial(_extracts, settings))(comparison)
 
 
-def _shown(settings: Settings, truth: str, answers: Mapping[str, str]) -> tuple[Extract, ...]:
+def _extracts(settings: Settings, truth: str, answers: Mapping[str, str]) -> tuple[Extract, ...]:
     names = Names()
     gold = read_trees([truth], names)
-    sides = {name: compared(gold, read_trees([text], names), settings, ("",)) for name, text in answers.items()}
-    ours = pruned(gold, rules_of(settings))
+    sides = {name: prune_both_sides(gold, read_trees([text], names), settings, ("",)) for name, text in answers.items()}
+    ours = prune_trees(gold, rules_of(settings))
     sentence = " ".join(ours.sentence(0))
     told = (Extract(name, _pieces(ours, side)) for name, side in sides.items())
     return Extract("Sentence", ((sentence, ""),)), *told
@@ -286,7 +335,7 @@ SPEC = ItemSpec(
 )
 TASK = Task(
     name="parsing",
-    summary="Parsing: bracketed trees against a treebank, by PARSEVAL with the rules of evalb",
+    summary="Parsing: bracketed trees scored against a treebank by PARSEVAL, with the rules of evalb",
     citation=LABELLED_F1.citation,
     unit="sentence",
     primary=LABELLED_F1.name,
@@ -295,7 +344,7 @@ TASK = Task(
     settings=(
         Setting(
             "mismatch",
-            "What becomes of a tree that does not fit its sentence: count (as one without brackets), evalb (left out), "
+            "How to treat a tree that does not fit its sentence: count (as one without brackets), evalb (left out), "
             "reject.",
             partial(one_of, tuple(SEVERITIES)),
             "count",
@@ -303,7 +352,8 @@ TASK = Task(
         Setting("parameters", "A parameter file of evalb (.prm).", Path),
         Setting("deleted", f"Labels and tags to delete, with spaces between. Usual: {' '.join(DELETED)}", _labels),
         Setting("equal", "Labels that count as equal, like ADVP=PRT, with spaces between.", _equals),
-        Setting("cutoff", "The longest sentence of the shorter level of the factor length. Usual: 40.", _cutoff),
+        Setting("quotes", "Tags that a quotation mark may have: QUOTE_LABEL of evalb, with spaces between.", _labels),
+        Setting("cutoff", "The longest sentence in the shorter level of the factor `length`. Usual: 40.", _cutoff),
         Setting(
             "deletion",
             "Whose tags say which words are deleted from an answer: its own, or those of the reference.",
@@ -312,10 +362,11 @@ TASK = Task(
         ),
         Setting(
             "layout",
-            "Whether each line holds a tree (lines), or trees may run over lines (trees).",
-            partial(one_of, ("lines", "trees")),
-            "lines",
+            "Whether each line holds a tree (lines), trees may run over lines (trees), or each file shows it (auto).",
+            partial(one_of, ("auto", "lines", "trees")),
+            "auto",
         ),
     ),
     compared_figures=compared_figures,
+    explanations=EXPLANATIONS,
 )

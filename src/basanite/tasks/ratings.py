@@ -9,15 +9,14 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from basanite.formats.items import Items
-from basanite.formats.number_table import FINITE, Cells, Wanted, arranged, read_numbers, unlike
+from basanite.formats.items import FINITE, Cells, Items, Wanted, align_columns, column_problems, read_numbers
 from basanite.formats.records import Place
 from basanite.kernel import LevelRows, UnitRows
-from basanite.metrics.ratings import FORMULA, METRICS, MRMSE, PLAN, RMSE, Rated, clipped, squared_errors
+from basanite.metrics.ratings import FORMULA, METRICS, MRMSE, PLAN, RMSE, Rated, clip_to_scale, squared_errors
 from basanite.problems import Findings
 from basanite.tasks import Setting, Task
 from basanite.tasks.items import Counted, ItemSpec, Pairs, Settings, opener
-from basanite.tasks.setting_kinds import names_list, number_range
+from basanite.tasks.settings import names_list, number_range
 
 RULE = "H-21"
 CLUSTERS = ("restaurant", "source", "document")
@@ -48,7 +47,7 @@ def check(pairs: Pairs, settings: Settings, findings: Findings) -> None:
     truth, answer = pairs.references[0], pairs.answers[0]
     if truth is None:
         return
-    findings.extend(unlike(truth, answer, SUBMISSION, "rating"))
+    findings.extend(column_problems(truth, answer, SUBMISSION, "rating"))
     if not findings.valid:
         return
     _, outside = _predictions(pairs.answers, truth.names, settings)
@@ -62,7 +61,7 @@ def check(pairs: Pairs, settings: Settings, findings: Findings) -> None:
 def count(pairs: Pairs, settings: Settings) -> Counted:
     """Squared errors of every item: all ratings side by side, and each by itself."""
     names = pairs.references[0].names
-    truth = arranged(pairs.references, names)
+    truth = align_columns(pairs.references, names)
     predicted, outside = _predictions(pairs.answers, names, settings)
     table = squared_errors(Rated(pairs.units, truth, predicted))
     whole = pairs.table(tuple(f"{name} {what}" for name in names for what in ("squared error", "items")), table)
@@ -84,7 +83,7 @@ def count(pairs: Pairs, settings: Settings) -> Counted:
 def _predictions(
     cells: Sequence[Cells], names: Sequence[str], settings: Settings
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    return clipped(arranged(cells, names), *settings["range"])
+    return clip_to_scale(align_columns(cells, names), *settings["range"])
 
 
 def _by_rating(pairs: Pairs, names: Sequence[str], table: NDArray[np.float64]) -> UnitRows:
@@ -118,7 +117,10 @@ TASK = Task(
     settings=(
         Setting("range", "The scale, as 1..5; predictions outside it are clipped.", number_range, USUAL_RANGE),
         Setting(
-            "ratings", "The columns that are ratings, separated by commas; all that hold numbers.", names_list, EVERY
+            "ratings",
+            "The columns that are ratings, separated by commas. [default: all with numbers]",
+            names_list,
+            EVERY,
         ),
     ),
 )

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from basanite import registry
-from basanite.formats.items import ContentError, Items, lacks_columns, number_of, read_items, text_of
+from basanite.formats.items import ContentError, Items, lacks_columns, number_of, read_structured_items, text_of
 from basanite.formats.records import Place, Records, read_records
 from basanite.kernel import JudgedRows, Rows
 from basanite.metrics.relevance import (
@@ -30,7 +30,7 @@ from basanite.problems import Findings
 from basanite.tasks import Setting, Task
 from basanite.tasks.agreement import grade_agreement
 from basanite.tasks.items import Counted, ItemSpec, Pairs, Settings, opener
-from basanite.tasks.setting_kinds import number_range
+from basanite.tasks.settings import number_range
 
 RULE = "T-5"
 ITEM = "item"
@@ -57,10 +57,10 @@ def read_reference(paths: Sequence[Path], settings: Settings, findings: Findings
         return None
     if lacks_columns(records, (ITEM, "judge", "relevance"), REFERENCE, findings):
         return None
-    return _gathered(records, settings["range"], findings)
+    return _gather_panels(records, settings["range"], findings)
 
 
-def _gathered(records: Records, scale: tuple[float, float], findings: Findings) -> Items:
+def _gather_panels(records: Records, scale: tuple[float, float], findings: Findings) -> Items:
     panels: dict[str, Panel] = {}
     for row, line in enumerate(records.lines):
         fields = records.fields(row)
@@ -84,17 +84,17 @@ def _add(panel: Panel, fields: Mapping[str, Any], scale: tuple[float, float]) ->
             panel.others.setdefault(name, str(cell))
     context = next((str(fields[name]) for name in CONTEXTS if fields.get(name) is not None), "")
     if context and panel.context not in ("", context):
-        raise ContentError("the context is another than on an earlier line of this item", "give an item one context")
+        raise ContentError("the context differs from an earlier line of this item", "give an item one context")
     panel.context = panel.context or context
     if fields.get("judge") is None and fields.get("relevance") is None:
         return  # an item that nobody has judged yet
     judge = "" if fields.get("judge") is None else str(fields["judge"])
     if not judge or judge in panel.grades:
         raise ContentError("the judge is missing or judged this item before", "one line for each item and judge", judge)
-    panel.grades[judge] = _graded(fields, *scale)
+    panel.grades[judge] = _read_grade(fields, *scale)
 
 
-def _graded(fields: Mapping[str, Any], low: float, high: float) -> float:
+def _read_grade(fields: Mapping[str, Any], low: float, high: float) -> float:
     grade = number_of(fields, "relevance")
     if not low <= grade <= high:
         fix = f"stay in the scale {low:g} to {high:g}, or set range={low:g}..{high:g} to the one you use"
@@ -104,7 +104,7 @@ def _graded(fields: Mapping[str, Any], low: float, high: float) -> float:
 
 def read_submission(path: Path, settings: Settings, findings: Findings) -> Items | None:
     """The texts: an item and its text, which may be empty."""
-    return read_items(path, text_of, SUBMISSION, findings, id_name=ITEM, used=("text",), plain=False)
+    return read_structured_items(path, text_of, SUBMISSION, findings, id_name=ITEM, used=("text",))
 
 
 def count(pairs: Pairs, settings: Settings) -> Counted:
@@ -120,7 +120,7 @@ def count(pairs: Pairs, settings: Settings) -> Counted:
     return Counted(
         METRICS,
         dict.fromkeys((metric.name for metric in METRICS), table),
-        notes=tuple(_said(pairs, panels, judged, auto)),
+        notes=tuple(_item_notes(pairs, panels, judged, auto)),
         parts=parts,
         signatures=_signatures(settings),
     )
@@ -156,20 +156,20 @@ def _agreement(panels: Sequence[Panel]) -> dict[str, float]:
     return counts | {name: value for name, value in parts.items() if not math.isnan(value)}
 
 
-def _said(
+def _item_notes(
     pairs: Pairs, panels: Sequence[Panel], judged: NDArray[np.float64], auto: NDArray[np.float64]
 ) -> Iterator[str]:
     """What must be known of items that do not count, or count 0."""
     alone = sum(len(panel.grades) == 1 for panel in panels)
     for number, words in (
-        (int(np.isnan(judged).sum()), "items without a judgement, left out of relevance"),
+        (int(np.isnan(judged).sum()), "items without a judgment, left out of relevance"),
         (int(np.isnan(auto).sum()), "items without words in their context, left out of relevance_auto"),
         (sum(not text.strip() for text in pairs.answers), "empty texts, whose automatic relevance is 0"),
-        (alone, "items with one judgement, of which no agreement can be told"),
+        (alone, "items with one judgment, whose agreement is unknown"),
     ):
         if number:
             yield f"{words}: {number}"
-    yield "automatic relevance is likeness of words: it knows nothing of truth"
+    yield "automatic relevance measures similarity of words, not correctness"
 
 
 def _signatures(settings: Settings) -> dict[str, str]:
@@ -210,6 +210,8 @@ TASK = Task(
     open=opener(SPEC),
     settings=(
         Setting("range", "The judges' scale, as 0..1 or 0..3; grades are mapped to 0..1.", number_range, (0.0, 1.0)),
-        Setting("embedding", "What makes vectors of texts: tfidf, or that of a plug-in.", embedding_name, "tfidf"),
+        Setting(
+            "embedding", "How texts become vectors: tfidf, or the embedding of a plug-in.", embedding_name, "tfidf"
+        ),
     ),
 )

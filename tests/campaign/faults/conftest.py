@@ -1,10 +1,10 @@
 """An office with a season that is open now, and processes on it that end with the test."""
 
 import pytest
+from tests.offices.machines import QUICK, Machines
+from tests.offices.submitting import crowd
 
 from basanite.testing import small_office
-from basanite.testing.crowd import crowd
-from basanite.testing.faults import QUICK, Machines
 
 
 @pytest.fixture

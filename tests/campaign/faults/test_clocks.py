@@ -7,15 +7,14 @@ from datetime import timedelta
 import httpx2
 import pytest
 from sqlalchemy import select
+from tests.faults.clocks import DAY, serve_by, work_by
+from tests.offices.machines import all_ended, descendants, free_port, judge, states, wait_until, work
+from tests.offices.submitting import plan_load, send, submit
 
-from basanite.campaign.jobs import pulse
+from basanite.campaign.jobs import worker
 from basanite.campaign.office import utc_now
 from basanite.campaign.store.tables import Message, Submission, Worker
 from basanite.server import checkup
-from basanite.testing.crowd import submit
-from basanite.testing.faults import all_ended, descendants, free_port, judge, states, wait_until, work
-from basanite.testing.faults.clocks import DAY, serve_by, work_by
-from basanite.testing.submitting import planned, send
 
 TAKEN_OVER = re.compile("was taken over")
 SAID = {"campaign": "small", "task": "CLIR", "label": "run", "language": "1A", "queryset": "QUERY1", "dataset": "DEV"}
@@ -35,7 +34,7 @@ def under_way(office):
 
 def living(office):
     with office.reading() as session:
-        return len(pulse.alive(session, pulse.database_time(session), office.settings.limits.silent_seconds))
+        return len(worker.alive(session, worker.database_time(session), office.settings.limits.silent_seconds))
 
 
 JUMPS = [
@@ -57,7 +56,7 @@ def test_a_worker_whose_clock_jumps_loses_nothing_and_takes_nothing_from_others(
     machines.start("wrong", work_by, office.settings, str(hands))
     assert wait_until(lambda: under_way(office) and living(office) == 2, 90, 0.02), machines.logs()
     hands.write_text(str(jump))
-    time.sleep(2 * office.settings.limits.silent_seconds / pulse.BEATS)
+    time.sleep(2 * office.settings.limits.silent_seconds / worker.BEATS)
     assert wait_until(lambda: all_ended(office), 90), machines.logs()
     assert living(office) == 2
     assert not TAKEN_OVER.search(machines.logs())
@@ -86,6 +85,7 @@ def killed_at_work(office, teams, machines, pack):
     return time.monotonic() - began
 
 
+@pytest.mark.slow
 @pytest.mark.fault("clock of the machine jumps a day backwards")
 def test_what_a_dead_worker_held_is_taken_over_although_its_last_sign_is_from_tomorrow(place, pack, hands, fault):
     office, teams, machines = place(teams=2)
@@ -112,6 +112,7 @@ def test_what_a_dead_worker_held_is_taken_over_although_its_last_sign_is_from_to
     assert judgement.wrong == ()
 
 
+@pytest.mark.slow
 @pytest.mark.store
 @pytest.mark.fault("clock of the web machine is a day ahead")
 @pytest.mark.req("P-8")
@@ -120,7 +121,7 @@ def test_what_is_taken_in_by_a_wrong_clock_bears_its_time_and_ends_all_the_same(
 ):
     office, teams, machines = place(url=server.fresh(template), teams=1)
     port = free_port()
-    plan = planned(office, f"http://127.0.0.1:{port}", teams, [], count=0, pause=0)
+    plan = plan_load(office, f"http://127.0.0.1:{port}", teams, [], count=0, pause=0)
     machines.start("server", serve_by, office.settings, port, str(hands))
     machines.worker("worker")
     headers = {"Authorization": f"Bearer {plan.tokens[0]}"}

@@ -5,12 +5,10 @@ from contextlib import suppress
 
 import pytest
 from sqlalchemy.exc import SQLAlchemyError
-
-from basanite.testing.crowd import submit
-from basanite.testing.faults import all_ended, free_port, judge, serve, states, wait_until
-from basanite.testing.faults.databases import kill_server
-from basanite.testing.postgres import QUICK, postgres
-from basanite.testing.submitting import planned, submit_all
+from tests.faults.databases import kill_server
+from tests.offices.machines import all_ended, free_port, judge, serve, states, wait_until
+from tests.offices.postgres import QUICK, postgres
+from tests.offices.submitting import plan_load, submit, submit_all
 
 AWAY = 4
 COUNT = 8
@@ -29,7 +27,7 @@ def lose_the_database(place, pack, server, lose):
     port, files = free_port(), (pack.perfect, pack.invalid)
     for number in range(COUNT // 2):
         submit(office, teams.members[number % 4], files[number % 2])
-    plan = planned(office, f"http://127.0.0.1:{port}", teams, files, count=COUNT, pause=0.2)
+    plan = plan_load(office, f"http://127.0.0.1:{port}", teams, files, count=COUNT, pause=0.2)
     machines.start("server", serve, office.settings, port)
     machines.worker("worker")
     assert wait_until(lambda: {"validating", "scoring"} & set(states(office)), 60, 0.02), machines.logs()
@@ -65,6 +63,7 @@ def test_a_database_that_is_away_for_a_while_loses_nothing(place, pack, fault):
     assert set(judgement.states) == {"scored", "invalid"}
 
 
+@pytest.mark.slow
 @pytest.mark.store
 @pytest.mark.fault("kill -9 of the database")
 @pytest.mark.timeout(400)

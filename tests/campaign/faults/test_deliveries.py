@@ -10,18 +10,18 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import httpx2
 import pytest
 from sqlalchemy import func, select
+from tests.faults.clocks import work_by
+from tests.offices.machines import all_ended, free_port, judge, serve, wait_until, work
+from tests.offices.submitting import PIECE, TUS, begin_upload, plan_load, submit
 
 from basanite.campaign.jobs.queue import QUEUE, client
-from basanite.campaign.people.saying.webhooks import add_webhook
+from basanite.campaign.people.communication import add_webhook
 from basanite.campaign.store.tables import Message, Submission
-from basanite.testing.crowd import submit
-from basanite.testing.faults import all_ended, free_port, judge, serve, wait_until, work
-from basanite.testing.faults.clocks import work_by
-from basanite.testing.submitting import PIECE, TUS, begin_upload, planned
 
 SAID = {"campaign": "small", "task": "CLIR", "label": "run", "language": "1A", "queryset": "QUERY1", "dataset": "DEV"}
 
 
+@pytest.mark.slow
 @pytest.mark.store
 @pytest.mark.fault("job delivered twice")
 def test_a_job_that_is_delivered_twice_is_worked_on_twice_and_counts_once(place, pack, fault, server, template):
@@ -47,12 +47,13 @@ def all_jobs_done(office, count):
     return len(jobs) == count and all_ended(office)
 
 
+@pytest.mark.slow
 @pytest.mark.fault("upload delivered twice")
 @pytest.mark.req("P-8", "X-2")
 def test_a_piece_that_is_sent_twice_at_once_makes_one_submission(place, pack, fault):
     office, teams, machines = place(teams=1)
     port, content = free_port(), pack.perfect.read_bytes()
-    plan = planned(office, f"http://127.0.0.1:{port}", teams, [], count=0, pause=0)
+    plan = plan_load(office, f"http://127.0.0.1:{port}", teams, [], count=0, pause=0)
     machines.start("server", serve, office.settings, port)
     machines.worker("worker")
     headers = {"Authorization": f"Bearer {plan.tokens[0]}"}
@@ -67,7 +68,7 @@ def test_a_piece_that_is_sent_twice_at_once_makes_one_submission(place, pack, fa
     assert Counter(answer.status_code for answer in said)[204] >= 1
     assert {answer.status_code for answer in said} <= {204, 409, 410, 423}
     assert late.status_code == 410
-    assert "it became a submission" in late.text
+    assert "it is already a submission" in late.text
     named = {answer.headers["basanite-submission"] for answer in said if "basanite-submission" in answer.headers}
     assert len(named) == 1
     assert wait_until(lambda: all_ended(office), 60), machines.logs()

@@ -8,10 +8,8 @@ from collections import Counter
 from hashlib import sha256
 
 import pytest
-
-from basanite.testing.crowd import submit
-from basanite.testing.faults import all_ended, descendants, free_port, judge, serve, states, wait_until
-from basanite.testing.submitting import TUS, begin_upload, client_of, planned, send_piece, submit_all
+from tests.offices.machines import all_ended, descendants, free_port, judge, serve, states, wait_until
+from tests.offices.submitting import TUS, begin_upload, client_of, plan_load, send_piece, submit, submit_all
 
 SEED = int(os.environ.get("BASANITE_FAULT_SEED", "20181"))
 SAID = {"campaign": "small", "task": "CLIR", "label": "run", "language": "1A", "queryset": "QUERY1", "dataset": "DEV"}
@@ -62,7 +60,7 @@ def play(place, pack, *, kills, count, gap=(0.05, 1.2), url=None):
     office, teams, machines = place(url=url)
     port, files = free_port(), (pack.perfect, pack.silent, pack.invalid)
     pause = kills * sum(gap) / count
-    plan = planned(office, f"http://127.0.0.1:{port}", teams, files, count=count, pause=pause)
+    plan = plan_load(office, f"http://127.0.0.1:{port}", teams, files, count=count, pause=pause)
     for number in range(count // 2):
         submit(office, teams.members[number % len(teams.members)], files[number % len(files)])
     began = time.monotonic()
@@ -87,6 +85,7 @@ def told(fault, judgement, facts):
     fault(done=done, became=judgement.words, seconds=facts["seconds_after_the_last"])
 
 
+@pytest.mark.slow
 @pytest.mark.fault("kill -9 of web and workers at random")
 @pytest.mark.timeout(500)
 def test_twenty_kills_lose_nothing_and_score_nothing_twice(place, pack, capsys, fault):
@@ -120,11 +119,12 @@ def test_fifty_kills_on_postgresql_lose_nothing_and_score_nothing_twice(place, p
     assert judgement.wrong == ()
 
 
+@pytest.mark.slow
 @pytest.mark.fault("kill -9 of the web server in an upload")
 def test_an_upload_goes_on_where_it_was_when_its_server_was_killed(place, pack, fault):
     office, teams, machines = place(teams=1)
     port, content = free_port(), pack.perfect.read_bytes()
-    plan = planned(office, f"http://127.0.0.1:{port}", teams, [], count=0, pause=0)
+    plan = plan_load(office, f"http://127.0.0.1:{port}", teams, [], count=0, pause=0)
     machines.worker("worker")
     machines.start("server", serve, office.settings, port)
     assert wait_until(lambda: answers(port), 60, 0.02), machines.logs()

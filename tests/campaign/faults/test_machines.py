@@ -10,9 +10,8 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import make_url
-
-from basanite.testing.crowd import submit
-from basanite.testing.faults import all_ended, descendants, judge, starved, states, wait_until
+from tests.offices.machines import all_ended, descendants, judge, states, wait_until, work_on_full_disk
+from tests.offices.submitting import submit
 
 FULL = 6.0
 """Seconds that the disk is full."""
@@ -25,9 +24,9 @@ def at_work_on(office):
 
 
 def frozen_at_work(office, process):
-    """Whether a worker stands still with a submission in hand; one that holds the file's lock is let go again.
+    """Whether a worker is frozen while it holds a submission; one that holds the file's lock is let go again.
 
-    SQLite lets nobody write while a process stands still in the middle of a transaction, whoever it is.
+    SQLite lets nobody write while a process stands still in the middle of a transaction, no matter who it is.
     """
     os.kill(process, signal.SIGSTOP)
     assert wait_until(lambda: stands_still(process), 10, 0.001)
@@ -56,6 +55,7 @@ def others_can_write(office):
     return True
 
 
+@pytest.mark.slow
 @pytest.mark.fault("worker frozen, then awake again")
 def test_what_a_frozen_worker_held_is_done_by_another_and_counts_once_when_it_wakes(place, pack, fault):
     office, teams, machines = place()
@@ -69,7 +69,7 @@ def test_what_a_frozen_worker_held_is_done_by_another_and_counts_once_when_it_wa
     assert wait_until(lambda: all_ended(office), 90), machines.logs()
     seconds = time.monotonic() - began
     os.kill(worker, signal.SIGCONT)
-    time.sleep(3)  # what it still had in hand is finished now
+    time.sleep(3)  # what it still worked on is finished now
     judgement = judge(office)
     done = "a worker was stopped at work (SIGSTOP), another started; the first went on when all was done"
     fault(done=done, became=judgement.words, seconds=seconds)
@@ -111,13 +111,14 @@ def without_room(office, teams, machines, pack):
     for number in range(8):
         submit(office, teams.members[number % 6], (pack.perfect, pack.invalid)[number % 2])
     began = time.monotonic()
-    machines.start("starved", starved, office.settings, 1.0, FULL)
+    machines.start("starved", work_on_full_disk, office.settings, 1.0, FULL)
     assert wait_until(lambda: all_ended(office), 150), machines.logs()
     seconds = time.monotonic() - began - 1.0 - FULL
     assert REFUSED.search((machines.folder / "starved.log").read_text()), "the disk was never full"
     return judge(office), max(seconds, 0.0)
 
 
+@pytest.mark.slow
 @pytest.mark.fault("disk full")
 def test_a_disk_that_is_full_for_a_while_loses_nothing(place, pack, fault):
     judgement, seconds = without_room(*place(), pack)

@@ -7,13 +7,12 @@ import time
 
 import pytest
 from sqlalchemy import text
+from tests.faults.versions import NEWER, newer_migrations, serve_newer, work_newer
+from tests.offices.machines import all_ended, free_port, judge, serve, states, wait_until, work
+from tests.offices.submitting import plan_load, submit, submit_all
 
-from basanite.campaign.store import migrating
+from basanite.campaign.store import schema
 from basanite.campaign.store.tables import Worker
-from basanite.testing.crowd import submit
-from basanite.testing.faults import all_ended, free_port, judge, serve, states, wait_until, work
-from basanite.testing.faults.versions import NEWER, newer_migrations, serve_newer, work_newer
-from basanite.testing.submitting import planned, submit_all
 
 COUNT = 12
 
@@ -33,6 +32,7 @@ def address(name, request):
     return request.getfixturevalue("server").fresh(request.getfixturevalue("template"))
 
 
+@pytest.mark.slow
 @pytest.mark.req("P-8", "P-14")
 @pytest.mark.timeout(400)
 @pytest.mark.parametrize("base", BASES)
@@ -47,14 +47,14 @@ def test_old_and_new_versions_work_side_by_side_on_the_newer_schema(base, place,
         submit(office, teams.members[number % 4], files[number % 2])
     machines.start("old server", serve, office.settings, ports[0])
     machines.start("old worker", work, office.settings)
-    old = planned(office, f"http://127.0.0.1:{ports[0]}", teams, files, count=COUNT - 4, pause=0.2)
-    new = planned(office, f"http://127.0.0.1:{ports[1]}", teams, files, count=COUNT, pause=0.2)
+    old = plan_load(office, f"http://127.0.0.1:{ports[0]}", teams, files, count=COUNT - 4, pause=0.2)
+    new = plan_load(office, f"http://127.0.0.1:{ports[1]}", teams, files, count=COUNT, pause=0.2)
     machines.start("old submitter", submit_all, old, 1)
     assert wait_until(lambda: {"validating", "scoring"} & set(states(office)), 60, 0.02), machines.logs()
     began = time.monotonic()
     machines.start("new worker", work_newer, office.settings, str(folder))
     machines.start("new server", serve_newer, office.settings, ports[1], str(folder))
-    assert wait_until(lambda: migrating.version(office.database) == NEWER, 60, 0.05), machines.logs()
+    assert wait_until(lambda: schema.version(office.database) == NEWER, 60, 0.05), machines.logs()
     changed = time.monotonic() - began
     under_way = COUNT - sum(states(office)[end] for end in ("scored", "invalid"))
     machines.start("new submitter", submit_all, new, 2)
@@ -97,18 +97,19 @@ def refused_in_words(office):
     assert "Traceback" not in ended.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.store
 @pytest.mark.fault("schema changed while a table is held")
 def test_a_change_that_must_wait_for_a_table_lets_others_on(place, fault, server, template, tmp_path, monkeypatch):
-    """Somebody reads for long: on PostgreSQL whoever waits to change a table stops all who come after him."""
+    """Somebody reads for long: on PostgreSQL anyone who waits to change a table stops all who come after him."""
     office, _, _ = place(url=server.fresh(template), teams=1)
-    monkeypatch.setattr(migrating, "FOLDER", newer_migrations(tmp_path / "newer"))
+    monkeypatch.setattr(schema, "FOLDER", newer_migrations(tmp_path / "newer"))
     waits = []
     with office.reading() as reader:
         reader.execute(text("SELECT count(*) FROM workers")).all()
-        changing = threading.Thread(target=migrating.upgrade, args=(office.database,))
+        changing = threading.Thread(target=schema.upgrade, args=(office.database,))
         changing.start()
-        while sum(waits) < 2 * (migrating.TABLE_SECONDS + migrating.PAUSE_SECONDS):
+        while sum(waits) < 2 * (schema.TABLE_SECONDS + schema.PAUSE_SECONDS):
             began = time.monotonic()
             with office.reading() as session:
                 session.execute(text("SELECT count(*) FROM workers")).all()
@@ -118,11 +119,11 @@ def test_a_change_that_must_wait_for_a_table_lets_others_on(place, fault, server
     free = time.monotonic()
     changing.join(60)
     seconds = time.monotonic() - free
-    assert migrating.version(office.database) == NEWER
-    assert max(waits) < migrating.TABLE_SECONDS + 3
+    assert schema.version(office.database) == NEWER
+    assert max(waits) < schema.TABLE_SECONDS + 3
     assert len(waits) > 5
     fault(
         done="PostgreSQL: a transaction that had read a table stayed open while the schema was to be changed",
-        became=f"others waited {migrating.TABLE_SECONDS} s at most, again and again; then it was changed",
+        became=f"others waited {schema.TABLE_SECONDS} s at most, again and again; then it was changed",
         seconds=seconds,
     )

@@ -7,13 +7,8 @@ from contextlib import ExitStack
 
 import pytest
 from sqlalchemy import select
-
-from basanite.campaign.intake import quotas
-from basanite.campaign.store.tables import Team
-from basanite.testing.crowd import submit
-from basanite.testing.faults import all_ended, free_port, judge, serve, states, wait_until, work
-from basanite.testing.faults.holding import hold_a_team
-from basanite.testing.faults.network import (
+from tests.faults.holding import hold_a_team
+from tests.faults.network import (
     database_at,
     far_host,
     forwarder,
@@ -22,9 +17,13 @@ from basanite.testing.faults.network import (
     to_server,
     why_no_hosts,
 )
-from basanite.testing.object_store import object_store
-from basanite.testing.postgres import QUICK, postgres
-from basanite.testing.submitting import planned, submit_all
+from tests.offices.engines import object_store
+from tests.offices.machines import all_ended, free_port, judge, serve, states, wait_until, work
+from tests.offices.postgres import QUICK, postgres
+from tests.offices.submitting import plan_load, submit, submit_all
+
+from basanite.campaign.intake import quotas
+from basanite.campaign.store.tables import Team
 
 CUT = 6.0
 """Longer than a connection may be silent in these tests, so that none outlives it."""
@@ -37,7 +36,7 @@ def cut_in_the_middle(place, pack, line, *, url, storage, near):
     settings, port, files = office.settings.model_copy(update=near), free_port(), (pack.perfect, pack.invalid)
     for number in range(COUNT // 2):
         submit(office, teams.members[number % 4], files[number % 2])
-    plan = planned(office, f"http://127.0.0.1:{port}", teams, files, count=COUNT, pause=0.2)
+    plan = plan_load(office, f"http://127.0.0.1:{port}", teams, files, count=COUNT, pause=0.2)
     machines.start("server", serve, settings, port)
     for name in ("worker 1", "worker 2"):
         machines.start(name, work, settings)
@@ -112,6 +111,7 @@ def test_a_line_that_stands_still_and_then_forgets_its_connections_loses_nothing
         told(fault, *found, "a forwarder between them stood still")
 
 
+@pytest.mark.slow
 @pytest.mark.store
 @pytest.mark.fault("process frozen in a transaction, PostgreSQL")
 def test_a_process_that_stands_still_in_a_transaction_does_not_keep_its_locks(place, fault, server, template):
@@ -142,6 +142,7 @@ def can_lock(office, team):
         return connection.execute(taken).first() is not None
 
 
+@pytest.mark.slow
 def test_the_lock_of_a_team_is_the_row_that_the_test_looks_at(place, server, template):
     office, teams, _ = place(url=server.fresh(template), teams=2)
     with office.writing() as session:

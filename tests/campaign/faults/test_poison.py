@@ -4,11 +4,11 @@ import time
 
 import pytest
 from sqlalchemy import select
+from tests.faults.scorers import POISONS, SLOW_SECONDS, slow_copy, work_poisoned
+from tests.offices.machines import FINAL, all_ended, descendants, judge, wait_until
+from tests.offices.submitting import submit
 
 from basanite.campaign.store.tables import Charge, Submission
-from basanite.testing.crowd import submit
-from basanite.testing.faults import FINAL, all_ended, descendants, judge, wait_until
-from basanite.testing.faults.scorers import POISONS, SLOW_SECONDS, slow_copy, work_poisoned
 
 TRIES = 2
 MEMORY = 700 * 2**20
@@ -59,6 +59,7 @@ def nothing_is_left(made, ends):
     assert list((office.settings.data / "scratch").iterdir()) == []
 
 
+@pytest.mark.slow
 @pytest.mark.fault(
     "poison submission: crashes the parser", "poison submission: memory bomb", "poison submission: fork bomb"
 )

@@ -9,11 +9,10 @@ from urllib.parse import urlencode, urlsplit
 import httpx2
 import pytest
 from sqlalchemy import func, select
+from tests.offices.machines import all_ended, free_port, judge, serve, wait_until
+from tests.offices.submitting import TUS, begin_upload, client_of, open_text, plan_load
 
 from basanite.campaign.store.tables import Charge, Submission, Upload
-from basanite.testing.crowd import open_text
-from basanite.testing.faults import all_ended, free_port, judge, serve, wait_until
-from basanite.testing.submitting import TUS, begin_upload, client_of, planned
 
 SAID = {"task": "CLIR", "label": "run", "language": "1A", "queryset": "QUERY1", "dataset": "DEV"}
 WHERE = "/api/v1/campaigns/small/submissions"
@@ -123,7 +122,7 @@ def count(office, *where):
 def play(place, pack, die, url=None):
     """Ten calls in one piece and two in pieces, each at another moment when the process dies; then all try again."""
     office, teams, machines = place(teams=MOMENTS + 2, url=url, text=open_text(quota=1))
-    plan = planned(office, f"http://127.0.0.1:{free_port()}", teams, [], count=0, pause=0)
+    plan = plan_load(office, f"http://127.0.0.1:{free_port()}", teams, [], count=0, pause=0)
     content = pack.perfect.read_bytes()
     started(machines, plan)
     pieces = [Pieces(plan, MOMENTS + number, content) for number in range(2)]
@@ -186,6 +185,8 @@ def check(office, machines, told, made, teams=MOMENTS + 2):
 DEATHS = {"kill -9": lambda machines: machines.kill("server"), "SIGTERM": lambda machines: machines.terminate("server")}
 
 
+@pytest.mark.slow
+@pytest.mark.few(1)
 @pytest.mark.req("X-21")
 @pytest.mark.parametrize("death", DEATHS)
 @pytest.mark.timeout(400)

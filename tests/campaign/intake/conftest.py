@@ -2,7 +2,7 @@
 
 import pytest
 
-from basanite.campaign.model.declared import Declared
+from basanite.campaign.model.plan import Declared
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import func, select
 
-from basanite.campaign.intake.accepting import accept
+from basanite.campaign.intake.acceptance import Arrival, accept
 from basanite.campaign.model.refusals import RefusedError
 from basanite.campaign.office import Actor
 from basanite.campaign.store.tables import Charge, Event, Receipt, Submission
@@ -16,7 +16,7 @@ on_sqlite = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 
 def test_an_accepted_submission_has_everything_at_once(office, small, declared, stored):
     with office.writing() as session:
-        made = accept(session, office, small.as_ada, small.alpha, declared, stored)
+        made = accept(session, office, small.as_ada, Arrival(small.alpha, declared, stored))
     with office.reading() as session:
         row = session.get(Submission, made.id)
         assert (row.number, row.window, row.standing, row.state) == (1, "dev", "on time", "received")
@@ -28,7 +28,7 @@ def test_an_accepted_submission_has_everything_at_once(office, small, declared, 
 @on_sqlite
 def test_team_date_and_time_in_the_name_are_ours(office, small, declared, stored):
     with office.writing() as session:
-        made = accept(session, office, small.as_ada, small.alpha, replace(declared, name="sysA.tgz"), stored)
+        made = accept(session, office, small.as_ada, Arrival(small.alpha, replace(declared, name="sysA.tgz"), stored))
     assert made.name == "Alpha_CLIR-contrastive-unconstrained-QUERY1-sysA_BASE-1A-DEV_20180115_070000.tgz"
 
 
@@ -36,7 +36,7 @@ def test_team_date_and_time_in_the_name_are_ours(office, small, declared, stored
 def test_a_name_that_says_another_team_is_refused(office, small, declared, stored):
     name = "Beta_CLIR-contrastive-unconstrained-QUERY1-sysA_BASE-1A-DEV_20180115_070000.tgz"
     with office.writing() as session, pytest.raises(RefusedError) as error:
-        accept(session, office, small.as_ada, small.alpha, replace(declared, name=name), stored)
+        accept(session, office, small.as_ada, Arrival(small.alpha, replace(declared, name=name), stored))
     assert [found.rule for found in error.value.problems] == ["M58"]
 
 
@@ -44,10 +44,10 @@ def test_one_count_whatever_the_door(office, small, declared, stored):
     doors = ("web", "api", "drop")
     for door in doors:
         with office.writing() as session:
-            accept(session, office, Actor(small.ada, door), small.alpha, declared, stored)
+            accept(session, office, Actor(small.ada, door), Arrival(small.alpha, declared, stored))
     for door in (*doors, "command"):
         with office.writing() as session, pytest.raises(RefusedError) as error:
-            accept(session, office, Actor(small.alan, door), small.alpha, declared, stored)
+            accept(session, office, Actor(small.alan, door), Arrival(small.alpha, declared, stored))
         assert error.value.status == 429
         assert error.value.problems[0].rule == "M64"
 
@@ -55,5 +55,5 @@ def test_one_count_whatever_the_door(office, small, declared, stored):
 @on_sqlite
 def test_other_teams_do_not_exist(office, small, declared, stored):
     with office.writing() as session, pytest.raises(RefusedError) as error:
-        accept(session, office, small.as_bea, small.alpha, declared, stored)
+        accept(session, office, small.as_bea, Arrival(small.alpha, declared, stored))
     assert error.value.status == 404

@@ -4,14 +4,15 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from tests.offices.prepared import small_season
 
 from basanite.campaign.intake import quotas
-from basanite.campaign.intake.accepting import accept
-from basanite.campaign.model.declared import Declared
+from basanite.campaign.intake.acceptance import Arrival, accept
+from basanite.campaign.model.plan import Declared
 from basanite.campaign.model.refusals import RefusedError
 from basanite.campaign.office import SYSTEM
 from basanite.campaign.store.plans import in_force
-from basanite.testing import season, small_campaign_text
+from basanite.testing import small_campaign_text
 
 on_sqlite = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 """For tests in which the database does not matter."""
@@ -23,7 +24,7 @@ WEEK_BEGINS = datetime(2018, 1, 22, 5, tzinfo=UTC)
 
 def submit(office, small, declared, stored, *, after=None, team=None, actor=None):
     with office.writing() as session:
-        made = accept(session, office, actor or small.as_ada, team or small.alpha, declared, stored)
+        made = accept(session, office, actor or small.as_ada, Arrival(team or small.alpha, declared, stored))
         if after:
             after(session, office, made)
         return made
@@ -103,15 +104,17 @@ def test_only_organisers_refund_and_give_extras(office, small, declared, stored)
         quotas.refund(session, office, made, reason="please", actor=small.as_ada)
     assert error.value.status == 403
     with office.writing() as session, pytest.raises(RefusedError) as error:
-        quotas.give_extra(session, office, small.as_ada, small.alpha, "dev", 1, reason="please")
+        quotas.give_extra(session, office, small.as_ada, small.alpha, quotas.Attempts("dev", 1, reason="please"))
     assert error.value.status == 403
     with office.writing() as session, pytest.raises(RefusedError):
-        quotas.give_extra(session, office, small.as_eva, small.alpha, "dev", 1, reason=" ")
+        quotas.give_extra(session, office, small.as_eva, small.alpha, quotas.Attempts("dev", 1, reason=" "))
 
 
 def test_extra_attempts_count_in_their_period_alone(office, clock, small, declared, stored):
     with office.writing() as session:
-        given = quotas.give_extra(session, office, small.as_eva, small.alpha, "dev", 2, reason="the server was down")
+        given = quotas.give_extra(
+            session, office, small.as_eva, small.alpha, quotas.Attempts("dev", 2, reason="the server was down")
+        )
     assert (given.count, given.reason) == (2, "the server was down")
     assert left(office, small) == [5]
     assert left(office, small, small.beta) == [3]
@@ -120,7 +123,7 @@ def test_extra_attempts_count_in_their_period_alone(office, clock, small, declar
 
 
 def test_invalid_attempts_have_a_cap_of_their_own(office, clock, declared, stored):
-    small = season(office, small_campaign_text(invalid_per_day=2))
+    small = small_season(office, small_campaign_text(invalid_per_day=2))
     for _ in range(2):
         last = clock.forward(minutes=1)
         submit(office, small, declared, stored, after=quotas.free)
@@ -140,10 +143,10 @@ def test_invalid_attempts_have_a_cap_of_their_own(office, clock, declared, store
 
 
 def test_attempts_without_a_verdict_count_against_the_cap_on_invalid_ones(office, declared, stored):
-    small = season(office, small_campaign_text(invalid_per_day=2))
+    small = small_season(office, small_campaign_text(invalid_per_day=2))
     submit(office, small, declared, stored, after=quotas.free)
     pending = submit(office, small, declared, stored)
-    with pytest.raises(RefusedError, match="without a verdict") as error:
+    with pytest.raises(RefusedError, match="more being validated") as error:
         submit(office, small, declared, stored)
     assert error.value.status == 429
     with office.writing() as session:
@@ -153,17 +156,17 @@ def test_attempts_without_a_verdict_count_against_the_cap_on_invalid_ones(office
 
 @on_sqlite
 def test_at_the_cap_an_attempt_an_hour_is_one_at_a_time(office, clock, declared, stored):
-    small = season(office, small_campaign_text(invalid_per_day=1))
+    small = small_season(office, small_campaign_text(invalid_per_day=1))
     submit(office, small, declared, stored, after=quotas.free)
     clock.forward(hours=1)
     submit(office, small, declared, stored)
-    with pytest.raises(RefusedError, match="without a verdict"):
+    with pytest.raises(RefusedError, match="more being validated"):
         submit(office, small, declared, stored)
 
 
 @on_sqlite
 def test_lapsed_uploads_do_not_count_against_the_cap(office, declared, stored):
-    small = season(office, small_campaign_text(invalid_per_day=1))
+    small = small_season(office, small_campaign_text(invalid_per_day=1))
     for _ in range(3):
         made = submit(office, small, declared, stored)
         with office.writing() as session:
@@ -182,14 +185,14 @@ def test_the_machine_needs_no_role_to_refund(office, small, declared, stored):
 @on_sqlite
 def test_who_has_not_accepted_the_rules_submits_nothing(office, stored):
     text = small_campaign_text()
-    small = season(
+    small = small_season(
         office, text.replace("[[rules]]", '[[rules]]\nid = "more"\nversion = "2"\ntext = "More."\n\n[[rules]]')
     )
     with office.writing() as session:
-        from basanite.campaign.organising.plans import change
+        from basanite.campaign.actions.plans import change_plan
 
         newer = text.replace('version = "1"', 'version = "7"')
-        change(session, office, small.as_eva, small.campaign_id, newer, reason="new rules")
+        change_plan(session, office, small.as_eva, small.campaign_id, newer, reason="new rules")
     with pytest.raises(RefusedError) as error:
         submit(office, small, Declared("CLIR", "a"), stored)
     assert [found.rule for found in error.value.problems] == ["M77"]
@@ -207,7 +210,7 @@ text = "Do not pass it on."
 @on_sqlite
 def test_a_pack_with_an_agreement_takes_no_submission_before_it_is_executed(office, declared, stored):
     text = small_campaign_text(more=AGREED).replace('family = "dev"', 'family = "dev"\nagreement = "data"')
-    small = season(office, text)
+    small = small_season(office, text)
     with pytest.raises(RefusedError) as error:
         submit(office, small, declared, stored)
     assert [found.rule for found in error.value.problems] == ["P-26"]

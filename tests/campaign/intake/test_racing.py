@@ -8,16 +8,17 @@ import threading
 from collections import Counter
 from datetime import timedelta
 
+import pytest
 from sqlalchemy import select
 
-from basanite.campaign.intake.accepting import accept
-from basanite.campaign.model.declared import Declared
+from basanite.campaign.intake.acceptance import Arrival, accept
+from basanite.campaign.model.plan import Declared
 from basanite.campaign.model.refusals import RefusedError
 from basanite.campaign.office import Actor, Office
 from basanite.campaign.store.files import Stored
 from basanite.campaign.store.tables import Charge, Submission
 from basanite.testing import SetClock, season, small_campaign_text
-from basanite.testing.clock import BEGINNING
+from basanite.testing.season import BEGINNING
 
 ROUNDS = {"sqlite": 200, "postgresql": 50}
 LONG = small_campaign_text(quota=1, invalid_per_day=1000).replace("2018-03-31", "2018-12-31")
@@ -29,7 +30,7 @@ FILE = Stored("0" * 64, 1)
 def submit(office, person, team):
     try:
         with office.writing() as session:
-            accept(session, office, Actor(person), team, Declared("CLIR", "a", dataset=("DEV",)), FILE)
+            accept(session, office, Actor(person), Arrival(team, Declared("CLIR", "a", dataset=("DEV",)), FILE))
     except RefusedError as error:
         return error.status
     return 0
@@ -87,6 +88,7 @@ def test_of_two_threads_exactly_one_is_charged_each_time(office, clock):
     assert Counter(told) == {0: rounds, 429: rounds}
 
 
+@pytest.mark.slow
 def test_of_two_processes_exactly_one_is_charged_each_time(office, clock):
     small = season(office, DAILY)
     rounds = ROUNDS[office.database.engine.dialect.name]

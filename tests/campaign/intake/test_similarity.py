@@ -3,12 +3,13 @@
 import hashlib
 
 import pytest
+from tests.offices.prepared import small_season
 
-from basanite.campaign.intake.accepting import accept
+from basanite.campaign.intake.acceptance import Arrival, accept
 from basanite.campaign.intake.similarity import KEPT, note_members, similar
 from basanite.campaign.model.refusals import RefusedError
 from basanite.campaign.store.files import Stored
-from basanite.testing import season, small_campaign_text
+from basanite.testing import small_campaign_text
 
 
 def kept(files):
@@ -18,13 +19,15 @@ def kept(files):
 
 @pytest.fixture
 def submit(office, declared):
-    small = season(office, small_campaign_text(quota=50))
+    small = small_season(office, small_campaign_text(quota=50))
     numbers = iter(range(100))
 
     def submitted(team, files):
         actor = small.as_ada if team == "alpha" else small.as_bea
         with office.writing() as session:
-            row = accept(session, office, actor, getattr(small, team), declared, Stored(f"{next(numbers):064x}", 1))
+            row = accept(
+                session, office, actor, Arrival(getattr(small, team), declared, Stored(f"{next(numbers):064x}", 1))
+            )
             note_members(session, row, kept(files))
             return row.id, row.similar_to
 

@@ -6,16 +6,17 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import event, func, select
 from sqlalchemy.exc import DatabaseError
+from tests.offices.prepared import small_season
 
-from basanite.campaign.intake import quotas, standings, submissions
-from basanite.campaign.intake.accepting import accept
+from basanite.campaign.intake import acceptance, quotas, standings
+from basanite.campaign.intake.acceptance import Arrival, accept
+from basanite.campaign.model.policy import Viewer
 from basanite.campaign.model.refusals import RefusedError
-from basanite.campaign.model.viewer import Viewer
-from basanite.campaign.results import seeing
+from basanite.campaign.results import visibility
 from basanite.campaign.store.files import Stored
 from basanite.campaign.store.plans import in_force
 from basanite.campaign.store.tables import Event, Submission
-from basanite.testing import season, small_campaign_text
+from basanite.testing import small_campaign_text
 
 on_sqlite = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 """For tests in which the database does not matter."""
@@ -24,13 +25,13 @@ on_sqlite = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 @pytest.fixture
 def many(office, clock, declared):
     """A season with seven submissions of Alpha and five of Beta, taken in turn."""
-    small = season(office, small_campaign_text(quota=100))
+    small = small_season(office, small_campaign_text(quota=100))
     for number in range(12):
         clock.forward(seconds=1 if number % 3 else 0)
         mine = number % 2 == 0 or number == 11
         actor, team = (small.as_ada, small.alpha) if mine else (small.as_bea, small.beta)
         with office.writing() as session:
-            accept(session, office, actor, team, declared, Stored(f"{number:064x}", 1))
+            accept(session, office, actor, Arrival(team, declared, Stored(f"{number:064x}", 1)))
     return small
 
 
@@ -77,16 +78,20 @@ def scans(plan):
 def test_accepting_and_listing_find_their_rows_by_index(office, many, declared):
     def take():
         with office.writing() as session:
-            made = accept(session, office, many.as_ada, many.alpha, declared, Stored("f" * 64, 1))
+            made = accept(session, office, many.as_ada, Arrival(many.alpha, declared, Stored("f" * 64, 1)))
             quotas.charge(session, office, made)
 
     def show():
         with office.reading() as session:
             for viewer in (Viewer(team=many.alpha), Viewer(roles=frozenset({"evaluation"}))):
-                page = seeing.submissions(session, office, viewer, many.campaign_id, limit=2)
+                page = visibility.submissions(
+                    session, office, viewer, many.campaign_id, visibility.SubmissionFilter(limit=2)
+                )
                 before = (page[-1].received, page[-1].id)
-                seeing.submissions(session, office, viewer, many.campaign_id, limit=2, before=before)
-            submissions.place(session, office, session.get_one(Submission, page[0].id))
+                visibility.submissions(
+                    session, office, viewer, many.campaign_id, visibility.SubmissionFilter(limit=2, before=before)
+                )
+            acceptance.place(session, office, session.get_one(Submission, page[0].id))
 
     for act in (take, show):
         found = plans(office, act)
@@ -99,19 +104,19 @@ def test_the_place_in_the_queue_counts_who_came_before(office, many):
     with office.writing() as session:
         rows = session.scalars(select(Submission).order_by(Submission.received.desc(), Submission.id.desc())).all()
         first, last = rows[-1], rows[0]
-        assert submissions.place(session, office, first).ahead == 0
-        before = submissions.place(session, office, last)
+        assert acceptance.place(session, office, first).ahead == 0
+        before = acceptance.place(session, office, last)
         assert before.ahead == len([row for row in rows if row.received < last.received])
-        assert before.within > submissions.bound(office, 0) > timedelta(0)
+        assert before.within > acceptance.longest_wait(office, 0) > timedelta(0)
         first.state = "scored"
         session.flush()
-        assert submissions.place(session, office, first) is None
-        assert submissions.place(session, office, last).ahead == before.ahead - 1
+        assert acceptance.place(session, office, first) is None
+        assert acceptance.place(session, office, last).ahead == before.ahead - 1
 
 
 def made_by(office, small, declared, stored, **changes):
     with office.writing() as session:
-        row = accept(session, office, small.as_ada, small.alpha, replace(declared, **changes), stored)
+        row = accept(session, office, small.as_ada, Arrival(small.alpha, replace(declared, **changes), stored))
         quotas.charge(session, office, row)
         row.state = "scored"
         return row.id
@@ -152,7 +157,7 @@ def test_a_standing_needs_a_reason_and_the_right_person(office, small, declared,
 
 @on_sqlite
 def test_voiding_takes_two_people_where_the_campaign_says_so(office, declared, stored):
-    small = season(office, small_campaign_text(two_people=("void",)))
+    small = small_season(office, small_campaign_text(two_people=("void",)))
     made = made_by(office, small, declared, stored)
     for second in (None, small.eva, small.ada):
         with office.writing() as session, pytest.raises(RefusedError):
@@ -165,7 +170,7 @@ def test_voiding_takes_two_people_where_the_campaign_says_so(office, declared, s
 @on_sqlite
 def test_a_late_submission_is_admitted_with_a_reason(office, clock, declared, stored):
     text = small_campaign_text().replace('kind = "development"', 'kind = "development"\nlate_grace = "2 days"')
-    small = season(office, text)
+    small = small_season(office, text)
     clock.set("2018-04-01 04:00")  # the instant of closing
     made = made_by(office, small, declared, stored, dataset=("DEV",))
     with office.writing() as session:
@@ -179,7 +184,7 @@ def test_after_closing_an_organiser_may_designate_a_primary_where_there_is_none(
     made = made_by(office, small, declared, stored)
     with office.writing() as session:
         window = in_force(session, small.campaign_id).campaign.window("dev")
-        assert standings.teams_without_primary(session, small.campaign_id, window) == {small.alpha: ["CLIR 1A"]}
+        assert standings.teams_without_primary(session, small.campaign_id, window) == {small.alpha: ["CLIR"]}
     with office.writing() as session, pytest.raises(RefusedError, match="open"):
         standings.designate_primary(session, office, small.as_eva, made, reason="forgotten")
     clock.set("2018-04-10 12:00")
@@ -197,7 +202,7 @@ def test_after_closing_an_organiser_may_designate_a_primary_where_there_is_none(
 def test_the_same_file_of_another_team_is_noted_for_the_organiser_alone(office, small, declared, stored):
     first = made_by(office, small, declared, stored)
     with office.writing() as session:
-        other = accept(session, office, small.as_bea, small.beta, declared, stored)
+        other = accept(session, office, small.as_bea, Arrival(small.beta, declared, stored))
         assert other.similar_to == first
         told = session.scalars(select(Event.data).where(Event.subject == other.id)).one()
     assert first not in str(told)

@@ -1,8 +1,7 @@
 """A season whose task is open, and submissions to it."""
 
 import pytest
-
-from basanite.testing.crowd import crowd, submit
+from tests.offices.submitting import crowd, submit
 
 
 @pytest.fixture

@@ -7,16 +7,15 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from tests.offices.submitting import pack_folder
 
 import basanite
-from basanite.campaign.jobs.child import CHECKED
-from basanite.campaign.jobs.running import Given, Order, carried_out
+from basanite.campaign.jobs.scoring_process import Given, Order, run_order
 from basanite.cli import app
-from basanite.figures import Chart
-from basanite.reports.drawing import charts
-from basanite.reports.formats.figures_output import figures_object, read_figures
-from basanite.tasks.detecting.figures import detection_figures
-from basanite.testing.crowd import packed
+from basanite.figures import Chart, figures_object, read_figures
+from basanite.reports import charts
+from basanite.sandbox.child import CHECKED
+from basanite.tasks.retrieval.detection_charts import detection_figures
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 CASES = {
@@ -28,6 +27,11 @@ CASES = {
 }
 
 
+@pytest.fixture(autouse=True)
+def children():
+    """Real ones, each a new Python in a box: they are what is looked at here."""
+
+
 def given(path):
     return Given(path.name, path)
 
@@ -37,7 +41,7 @@ def key_of(task, folder):
     path = EXAMPLES / task / CASES[task][0]
     if path.is_file():
         return given(path)
-    (folder / "key.tgz").write_bytes(packed(path))
+    (folder / "key.tgz").write_bytes(pack_folder(path))
     return given(folder / "key.tgz")
 
 
@@ -65,7 +69,7 @@ def printed(command, task):
 @pytest.mark.req("S-6", "X-8", case="good")
 @pytest.mark.parametrize("task", list(CASES))
 def test_the_child_writes_what_the_command_line_prints(task, sqlite_office, tmp_path):
-    with carried_out(sqlite_office, example(task, tmp_path)) as outcome:
+    with run_order(sqlite_office, example(task, tmp_path)) as outcome:
         assert outcome.good, outcome.ended
         assert outcome.path("problems.json").read_bytes() == printed("validate", task)
         assert outcome.path("result.json").read_bytes() == printed("score", task)
@@ -77,21 +81,21 @@ def test_a_comparison_has_the_bytes_of_the_command_line(sqlite_office, tmp_path)
     wanted = ["compare", "clir", "--json", "--reference", str(EXAMPLES / "clir/key")]
     for name in systems:
         wanted += ["--submission", str(EXAMPLES / f"clir/{name}.tgz")]
-    with carried_out(sqlite_office, order) as outcome:
+    with run_order(sqlite_office, order) as outcome:
         assert outcome.path("comparison.json").read_bytes() == CliRunner().invoke(app, wanted).stdout.encode()
 
 
 def test_an_invalid_submission_gives_its_problems_and_no_result(sqlite_office, tmp_path):
-    (tmp_path / "broken.tgz").write_bytes(packed(EXAMPLES / "clir/broken"))
+    (tmp_path / "broken.tgz").write_bytes(pack_folder(EXAMPLES / "clir/broken"))
     order = Order("examine", "clir", (key_of("clir", tmp_path),), given(tmp_path / "broken.tgz"))
-    with carried_out(sqlite_office, order) as outcome:
+    with run_order(sqlite_office, order) as outcome:
         assert outcome.good
         assert json.loads(outcome.path("problems.json").read_bytes())["valid"] is False
         assert outcome.path("result.json") is None
 
 
 def test_settings_that_do_not_fit_are_no_fault_of_the_submission(sqlite_office, tmp_path):
-    with carried_out(sqlite_office, example("clir", tmp_path, settings={"colour": "red"})) as outcome:
+    with run_order(sqlite_office, example("clir", tmp_path, settings={"colour": "red"})) as outcome:
         assert not outcome.good
         assert "settings" in outcome.fault
         assert outcome.overran == ""
@@ -99,7 +103,7 @@ def test_settings_that_do_not_fit_are_no_fault_of_the_submission(sqlite_office, 
 
 def test_a_child_without_a_box_gives_the_same_bytes(sqlite_office, tmp_path, monkeypatch):
     no_box(monkeypatch)
-    with carried_out(sqlite_office, example("clir", tmp_path, sealed=False)) as outcome:
+    with run_order(sqlite_office, example("clir", tmp_path, sealed=False)) as outcome:
         assert outcome.good, outcome.ended
         assert outcome.path("result.json").read_bytes() == printed("score", "clir")
 
@@ -107,22 +111,22 @@ def test_a_child_without_a_box_gives_the_same_bytes(sqlite_office, tmp_path, mon
 def test_a_sealed_reference_is_not_scored_without_a_box_unless_the_settings_say_so(
     sqlite_office, tmp_path, monkeypatch
 ):
-    from basanite.harness.sandbox.running import NoSandboxError
+    from basanite.sandbox.runner import NoSandboxError
 
     no_box(monkeypatch)
-    with pytest.raises(NoSandboxError, match="sealed"), carried_out(sqlite_office, example("clir", tmp_path)):
+    with pytest.raises(NoSandboxError, match="sealed"), run_order(sqlite_office, example("clir", tmp_path)):
         pass
     sqlite_office.settings.limits.box = "best"
-    with carried_out(sqlite_office, example("clir", tmp_path)) as outcome:
+    with run_order(sqlite_office, example("clir", tmp_path)) as outcome:
         assert outcome.good
 
 
 def no_box(monkeypatch):
     """As on a machine whose kernel lets nobody make a box."""
-    from basanite.campaign.jobs import running
-    from basanite.harness.sandbox.running import Capability
+    from basanite.campaign.jobs import scoring_process
+    from basanite.sandbox.runner import Capability
 
-    monkeypatch.setattr(running, "capability", lambda: Capability("", "user namespaces are switched off"))
+    monkeypatch.setattr(scoring_process, "capability", lambda: Capability("", "user namespaces are switched off"))
 
 
 HOSTILE = """
@@ -155,16 +159,16 @@ def test_in_its_box_a_child_sees_no_network_no_database_no_environment_and_no_ot
     import socket
 
     import basanite
-    from basanite.campaign.jobs import running
+    from basanite.campaign.jobs import scoring_process
 
     with socket.create_server(("127.0.0.1", 0)) as listening:
         places = [str(sqlite_office.settings.data), str(sqlite_office.settings.vault_folder), str(tmp_path)]
         program = HOSTILE.format(
             port=listening.getsockname()[1], places=places, package=str(Path(basanite.__file__).parent)
         )
-        monkeypatch.setattr(running, "COMMAND", (running.COMMAND[0], "-I", "-c", program))
+        monkeypatch.setattr(scoring_process, "COMMAND", (scoring_process.COMMAND[0], "-I", "-c", program))
         monkeypatch.setenv("BASANITE_SECRET", "x")
-        with carried_out(sqlite_office, example("clir", tmp_path)) as outcome:
+        with run_order(sqlite_office, example("clir", tmp_path)) as outcome:
             assert outcome.good, outcome.ended
             assert outcome.path("seen.txt").read_text() == ""
 
@@ -174,12 +178,12 @@ GREEDY = {"time": "while True: pass", "memory": "x = b'x' * 2**30\nwhile True: p
 
 @pytest.mark.parametrize("limit", list(GREEDY))
 def test_a_child_that_takes_too_much_is_ended(limit, sqlite_office, tmp_path, monkeypatch):
-    from basanite.campaign.jobs import running
+    from basanite.campaign.jobs import scoring_process
 
     sqlite_office.settings.limits.seconds = 2 if limit == "time" else 40
     sqlite_office.settings.limits.memory = 300 * 2**20
-    monkeypatch.setattr(running, "COMMAND", (running.COMMAND[0], "-I", "-c", GREEDY[limit]))
-    with carried_out(sqlite_office, example("clir", tmp_path)) as outcome:
+    monkeypatch.setattr(scoring_process, "COMMAND", (scoring_process.COMMAND[0], "-I", "-c", GREEDY[limit]))
+    with run_order(sqlite_office, example("clir", tmp_path)) as outcome:
         assert outcome.overran == limit
         assert CHECKED not in outcome.ended.stdout
     assert list((sqlite_office.settings.data / "scratch").iterdir()) == []
@@ -190,7 +194,7 @@ def test_beside_a_result_lie_the_charts_of_its_task_as_data(sqlite_office, tmp_p
     inputs = {"reference": EXAMPLES / "clir/key", "submission": EXAMPLES / "clir/Alpha.tgz"}
     metadata = [EXAMPLES / "clir" / name for name in CASES["clir"][2]["metadata"]]
     drawn = detection_figures(basanite.score("clir", metadata=metadata, **inputs))
-    with carried_out(sqlite_office, example("clir", tmp_path)) as outcome:
+    with run_order(sqlite_office, example("clir", tmp_path)) as outcome:
         read = read_figures(json.loads(outcome.path("figures.json").read_bytes()))
     assert [one.title for one in read] == [one.title for one in drawn]
     assert [charts.svg(one) for one in read if isinstance(one, Chart)] == [
@@ -200,9 +204,14 @@ def test_beside_a_result_lie_the_charts_of_its_task_as_data(sqlite_office, tmp_p
 
 def test_the_interpreter_is_named_without_detours():
     """Started as `../bin/python`, the folder before the dots would not be in the box."""
-    command = "import os, sys; sys.executable = '/a/b/../bin/python'; from basanite.campaign.jobs import running"
+    command = (
+        "import os, sys; sys.executable = '/a/b/../bin/python'; from basanite.campaign.jobs import scoring_process"
+    )
     shown = subprocess.run(
-        [sys.executable, "-c", f"{command}; print(running.COMMAND[0])"], capture_output=True, text=True, check=True
+        [sys.executable, "-c", f"{command}; print(scoring_process.COMMAND[0])"],
+        capture_output=True,
+        text=True,
+        check=True,
     )
     assert shown.stdout.strip() == "/a/bin/python"
 
@@ -210,7 +219,7 @@ def test_the_interpreter_is_named_without_detours():
 def test_a_file_that_is_not_of_the_store_keeps_its_mode(sqlite_office, pack, tmp_path):
     import shutil
 
-    from basanite.campaign.jobs.running import Given, lay
+    from basanite.campaign.jobs.scoring_process import Given, lay
 
     path = tmp_path / "key.tsv"
     shutil.copyfile(next(pack.key.iterdir()), path)

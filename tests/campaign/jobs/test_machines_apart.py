@@ -2,14 +2,14 @@
 
 import pytest
 from sqlalchemy import select
+from tests.offices.machines import QUICK, all_ended, judge, states, wait_until
+from tests.offices.submitting import crowd, submit
 
 from basanite.campaign.jobs.worker import running
 from basanite.campaign.office import Office
 from basanite.campaign.settings import Settings
 from basanite.campaign.store.tables import Result
 from basanite.testing import small_office
-from basanite.testing.crowd import crowd, submit
-from basanite.testing.faults import QUICK, all_ended, judge, states, wait_until
 
 
 @pytest.mark.store

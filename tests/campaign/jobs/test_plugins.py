@@ -5,7 +5,7 @@ import os
 import subprocess
 import sys
 
-from basanite.campaign.jobs.child import REFUSED
+from basanite.sandbox.child import REFUSED
 
 TASK = """
 import os, pathlib

@@ -2,11 +2,11 @@
 
 import pytest
 from sqlalchemy import func, select
+from tests.offices.submitting import crowd, submit
 
-from basanite.campaign.jobs.pulse import LIVE
 from basanite.campaign.jobs.queue import NOBODY, QUEUE, client, enqueue, prepare
+from basanite.campaign.jobs.worker import LIVE
 from basanite.campaign.store.tables import Event, Submission
-from basanite.testing.crowd import crowd, submit
 
 
 def jobs(office):
@@ -59,11 +59,11 @@ def test_a_submission_that_is_not_kept_leaves_neither_row_nor_job(office, pack):
 
 
 def _submit_and_stumble(session, office, member, pack):
-    from basanite.campaign.intake.accepting import accept
-    from basanite.campaign.model.declared import Declared
+    from basanite.campaign.intake.acceptance import Arrival, accept
+    from basanite.campaign.model.plan import Declared
 
     declared = Declared("CLIR", "run", language="1A", queryset="QUERY1", dataset=("DEV",))
-    accept(session, office, member.actor, member.team, declared, office.files.take(pack.perfect))
+    accept(session, office, member.actor, Arrival(member.team, declared, office.files.take(pack.perfect)))
     raise ZeroDivisionError
 
 

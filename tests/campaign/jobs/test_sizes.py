@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from basanite.campaign.jobs.running import Given, Order, carried_out
+from basanite.campaign.jobs.scoring_process import Given, Order, run_order
 from basanite.synthetic.clir import Quality, Spec, exact_value, write_key, write_system
 
 SIZES = {
@@ -15,6 +15,11 @@ SIZES = {
 SLOW = {"all queries on the development set", "the largest pack on all evaluation sets"}
 
 
+@pytest.fixture(autouse=True)
+def children():
+    """Real ones, each a new Python in a box: they are what is looked at here."""
+
+
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("size", [pytest.param(name, marks=pytest.mark.slow if name in SLOW else ()) for name in SIZES])
 def test_the_published_numbers_of_queries_and_documents_are_scored(size, sqlite_office, tmp_path):
@@ -23,7 +28,7 @@ def test_the_published_numbers_of_queries_and_documents_are_scored(size, sqlite_
     write_key(spec, key)
     write_system(spec, quality, run)
     given = {"reference": (Given("key.tgz", key),), "submission": Given("Alpha.tgz", run)}
-    with carried_out(sqlite_office, Order("examine", "clir", **given, settings={"beta": 20}, draws=20)) as outcome:
+    with run_order(sqlite_office, Order("examine", "clir", **given, settings={"beta": 20}, draws=20)) as outcome:
         assert outcome.good, outcome.fault
         found = json.loads(outcome.path("result.json").read_bytes())
     exact = exact_value(spec, quality, 20)

@@ -1,4 +1,4 @@
-"""What becomes of a submission: one verdict, one result, one cost, whoever is at fault."""
+"""What becomes of a submission: one verdict, one result, one cost, no matter who is at fault."""
 
 import errno
 import json
@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import select
+from tests.offices.machines import judge
+from tests.offices.submitting import crowd, pack_folder, submit
 
-from basanite.campaign.jobs import running, stages
-from basanite.campaign.jobs.material import material
-from basanite.campaign.model import problem_list
+from basanite.campaign.actions import references
+from basanite.campaign.jobs import scoring_process, stages
+from basanite.campaign.jobs.scoring_process import material
+from basanite.campaign.model import refusals
 from basanite.campaign.office import COMMAND
-from basanite.campaign.organising import references
 from basanite.campaign.store.tables import Adoption, Charge, Event, Message, Reference, Result, Submission
-from basanite.testing.crowd import crowd, packed, submit
-from basanite.testing.faults import judge
 
 
 def process(office, submission_id):
@@ -40,7 +40,7 @@ def told(office, submission_id):
 
 def instead(monkeypatch, program):
     """Another program in the place of the child."""
-    monkeypatch.setattr(running, "COMMAND", (running.COMMAND[0], "-I", "-c", program))
+    monkeypatch.setattr(scoring_process, "COMMAND", (scoring_process.COMMAND[0], "-I", "-c", program))
 
 
 def test_a_valid_submission_is_charged_and_scored_once_and_an_invalid_one_costs_nothing(office, pack):
@@ -50,7 +50,7 @@ def test_a_valid_submission_is_charged_and_scored_once_and_an_invalid_one_costs_
     bad = submit(office, teams.members[1], pack.invalid).id
     assert (process(office, good), process(office, bad)) == ("scored", "invalid")
     assert (cost(office, good).state, cost(office, bad).state) == ("charged", "freed")
-    found = problem_list.listed(office.files.read(row(office, bad).problems_digest))
+    found = refusals.listed_problems(office.files.read(row(office, bad).problems_digest))
     assert found["valid"] is False
     assert {problem["rule"] for problem in found["problems"]} == {"M29"}
     with office.reading() as session:
@@ -88,10 +88,12 @@ def replace_reference(office, key):
     """Another version of the truth comes to hold, as when a re-scoring is applied."""
     with office.writing() as session:
         old = session.scalars(select(Reference).where(Reference.dataset == "DEV", Reference.state == "active")).one()
-        digest = office.sealed.put(packed(key)).digest
+        digest = office.sealed.put(pack_folder(key)).digest
         place = references.Place("CLIR", "DEV", "1A", "QUERY1")
         given = references.Material((digest,), names={digest: "key.tgz"})
-        new = references.add(session, office, COMMAND, old.campaign_id, place, given, reason="mislabelled")
+        new = references.add(
+            session, office, COMMAND, old.campaign_id, references.NewVersion(place, given, reason="mislabelled")
+        )
         old.state, new.state = "superseded", "active"
         return new.id
 
@@ -186,28 +188,28 @@ def test_the_log_names_the_import_error_and_the_places_and_the_team_does_not_see
     one = submitted()
     assert process(sqlite_office, one) == "failed"
     assert "ModuleNotFoundError: No module named 'package_that_is_gone'; interpreter " in caplog.text
-    assert str(Path(running.__file__).parents[2]) in caplog.text
+    assert str(Path(scoring_process.__file__).parents[2]) in caplog.text
     assert "package" not in row(sqlite_office, one).fault
 
 
 def test_a_submission_takes_at_most_the_tries_of_each_of_two_stages(sqlite_office, submitted, monkeypatch):
     limits, runs = sqlite_office.settings.limits, []
     limits.tries = 3
-    one, kept = submitted(dataset="EVAL1"), stages.carried_out
+    one, kept = submitted(dataset="EVAL1"), stages.run_order
 
     def counted(office, order):
         """Validating fails until its last try, scoring always."""
         runs.append(order.work)
-        monkeypatch.setattr(running, "COMMAND", CHILD if runs == ["validate"] * limits.tries else BROKEN)
+        monkeypatch.setattr(scoring_process, "COMMAND", CHILD if runs == ["validate"] * limits.tries else BROKEN)
         return kept(office, order)
 
-    monkeypatch.setattr(stages, "carried_out", counted)
+    monkeypatch.setattr(stages, "run_order", counted)
     assert process(sqlite_office, one) == "failed"
     assert runs == ["validate"] * limits.tries + ["score"] * limits.tries
 
 
-CHILD = running.COMMAND
-BROKEN = (running.COMMAND[0], "-I", "-c", "import os; os.abort()")
+CHILD = scoring_process.COMMAND
+BROKEN = (scoring_process.COMMAND[0], "-I", "-c", "import os; os.abort()")
 
 
 def test_the_pause_before_a_further_try_doubles_and_is_never_longer_than_a_minute(sqlite_office, monkeypatch):
@@ -234,13 +236,13 @@ def test_a_file_that_cannot_be_read_within_the_limits_is_invalid_under_a_rule(
     sqlite_office.settings.limits.seconds = 2 if limit == "time" else 40
     one = submitted()
     assert process(sqlite_office, one) == "invalid"
-    found = problem_list.listed(sqlite_office.files.read(row(sqlite_office, one).problems_digest))
+    found = refusals.listed_problems(sqlite_office.files.read(row(sqlite_office, one).problems_digest))
     assert [(problem["rule"], limit in problem["message"]) for problem in found["problems"]] == [("X-8", True)]
     assert cost(sqlite_office, one).state == "freed"
 
 
 def test_a_full_disk_costs_no_try_however_long_it_lasts(sqlite_office, submitted, monkeypatch):
-    one, kept, asked = submitted(), stages.carried_out, []
+    one, kept, asked = submitted(), stages.run_order, []
 
     def full(office, order):
         asked.append(row(office, one).tries)
@@ -248,7 +250,7 @@ def test_a_full_disk_costs_no_try_however_long_it_lasts(sqlite_office, submitted
             raise OSError(errno.ENOSPC, "No space left on device")
         return kept(office, order)
 
-    monkeypatch.setattr(stages, "carried_out", full)
+    monkeypatch.setattr(stages, "run_order", full)
     sqlite_office.settings.limits.tries = 2
     assert process(sqlite_office, one) == "scored"
     assert asked == [1] * 6

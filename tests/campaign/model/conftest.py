@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from basanite.campaign.model.reading import load
+from basanite.campaign.model.campaign_file import load
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples" / "campaign"
 

@@ -8,13 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from basanite.campaign.model.calendar import admit, allowances, completed
-from basanite.campaign.model.declared import Declared
-from basanite.campaign.model.names import kept_name
-from basanite.campaign.model.plan import Quota
+from basanite.campaign.model.calendar import admit, allowances, complete_declaration, kept_name
+from basanite.campaign.model.plan import Declared, Quota
 from basanite.campaign.model.quotas import Use, account, balance
 from basanite.campaign.model.refusals import RefusedError
-from basanite.campaign.model.stages import conditions, stage_domains, superset, upcoming
+from basanite.campaign.model.windows import conditions, stage_domains, superset, upcoming
 
 DEV = Declared("CLIR", "Alpha", language="1A", queryset="QUERY1", dataset=("DEV",), track="open")
 LOOK = replace(DEV, queryset="QUERY2", dataset=("EVAL1",))
@@ -42,7 +40,7 @@ class Books:
     def submit(self, declared, now):
         """Admit and count."""
         row = admit(self.campaign, declared, now, self.used)
-        full = completed(self.campaign, row, declared)
+        full = complete_declaration(self.campaign, row, declared)
         place = account(self.campaign, row, full.task, full.language, full.track, now)
         self.used.append(Use(place.key, place.period, full.task, full.type))
         return row
@@ -76,7 +74,7 @@ def test_what_is_not_in_the_row_is_refused_with_what_is_allowed_now(small, utc, 
 
 def test_before_and_after_the_season_a_refusal_says_what_opens_next(small, utc):
     assert "next: CLIR/DomainID on DEV" in str(refusal(small, DEV, utc(2026, 1, 1)))
-    assert "the calendar is over" in str(refusal(small, DEV, utc(2027, 1, 1)))
+    assert "the calendar has no more windows" in str(refusal(small, DEV, utc(2027, 1, 1)))
     assert [window.id for window in upcoming(small, utc(2026, 1, 20))] == ["look", "week"]
 
 
@@ -291,7 +289,7 @@ NAME = "Alpha_CLIR-contrastive-unconstrained-QUERY1-Sys1_BASE-1A-DEV_20200101_00
 def test_team_and_time_of_the_kept_name_are_ours(small, utc):
     run = replace(DEV, label="Sys1", name=NAME)
     row = admit(small, run, utc(2026, 2, 10), team="Alpha")
-    kept = kept_name(small, row, completed(small, row, run), "Alpha", utc(2026, 2, 10, 12, 30))
+    kept = kept_name(small, row, complete_declaration(small, row, run), "Alpha", utc(2026, 2, 10, 12, 30))
     assert kept == "Alpha_CLIR-contrastive-unconstrained-QUERY1-Sys1_BASE-1A-DEV_20260210_123000.tgz"
 
 
@@ -333,7 +331,7 @@ def test_data_sets_are_understood_by_id_and_as_names_spell_them(base, utc):
 def test_what_is_not_said_follows_from_the_row_where_there_is_one_answer(small, utc):
     sparse = Declared("DomainID", "A", track="open")
     row = admit(small, sparse, utc(2026, 1, 20))
-    full = completed(small, row, sparse)
+    full = complete_declaration(small, row, sparse)
     assert (full.language, full.dataset, full.queryset, full.domains) == ("1A", ("DEV",), "", ("GOV", "LIF"))
 
 

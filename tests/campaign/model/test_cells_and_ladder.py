@@ -7,8 +7,7 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from basanite.campaign.model.hiding.cells import SMALLEST, hidden_cells, without_small_cells
-from basanite.campaign.model.ladder import Rung, climb, on_step, step
+from basanite.campaign.model.redaction import SMALLEST, Rung, climb, hidden_cells, on_step, step, without_small_cells
 
 SIZES = st.dictionaries(st.sampled_from("ABCDEFGH"), st.integers(0, 30), min_size=1)
 

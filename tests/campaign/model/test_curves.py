@@ -2,9 +2,8 @@
 
 import pytest
 
-from basanite.campaign.model.hiding.curves import curves_shown
-from basanite.figures import Axis, Chart, Table
-from basanite.reports.formats.figures_output import figures_object
+from basanite.campaign.model.redaction import curves_shown
+from basanite.figures import Axis, Chart, Table, figures_object
 
 DOCUMENT = "MATERIAL_BASE-1A_12345678"
 STEPS = [(0.12345 + at / 1000, 0.98765 - at / 1000, "primary") for at in range(500)]

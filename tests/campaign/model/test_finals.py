@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import basanite
-from basanite.campaign.model.finals import closed_sets, final_result, has_final_value, open_sets, openness_table
-from basanite.reports.formats.json_output import score_object
+from basanite.analysis.results import score_object
+from basanite.campaign.model.windows import closed_sets, final_result, has_final_value, open_sets, openness_table
 
 CLIR = Path(__file__).resolve().parents[3] / "examples" / "clir"
 QUERIES = sorted(path.stem for path in (CLIR / "key").glob("*.tsv"))

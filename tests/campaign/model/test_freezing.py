@@ -6,9 +6,10 @@ from datetime import timedelta
 
 import pytest
 
-from basanite.campaign.model.freezing import changes, departures, frozen, frozen_digest, plan_digest
-from basanite.campaign.model.plan import Instant, Pack, UsageRules, Window
-from basanite.campaign.model.reading import load
+from basanite.campaign.model.campaign_file import load
+from basanite.campaign.model.freeze import changes, departures, frozen, frozen_digest, plan_digest
+from basanite.campaign.model.plan import Pack, UsageRules, Window
+from basanite.campaign.model.zones import Instant
 
 
 @pytest.fixture
@@ -101,7 +102,7 @@ def test_a_window_that_is_taken_out_is_one_departure(small):
     gone = replace(small, windows=small.windows[:-1])
     [change] = departures(small, gone, "week")
     assert change.after is None
-    assert "taken out" in str(change)
+    assert "removed" in str(change)
     assert str(changes(gone, small)[0]).startswith("windows.week: added")
 
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from basanite.campaign.model.exposure import exposures, unprotected
-from basanite.campaign.model.reading import load, read_campaign
+from basanite.campaign.model.campaign_file import load, read_campaign
+from basanite.campaign.model.exposure import exposure_warnings, exposures
 from basanite.testing import small_campaign_text
 
 
@@ -34,13 +34,13 @@ def test_one_of_looks_and_ladder_holds_unless_the_file_turns_both_off(words, loo
     campaign = load(plan(words))
     window = campaign.window("dev")
     assert (window.looks, window.ladder) == (looks, ladder)
-    assert bool(unprotected(campaign)) == (looks is None and ladder is None)
+    assert bool(exposure_warnings(campaign)) == (looks is None and ladder is None)
 
 
 @pytest.mark.parametrize("options", [{"sealed": False}, {"feedback": "none"}])
 def test_windows_that_show_nothing_of_sealed_references_stay_as_they_are(options):
     campaign = load(plan(**options))
-    assert (campaign.window("dev").looks, list(exposures(campaign)), unprotected(campaign)) == (None, [], ())
+    assert (campaign.window("dev").looks, list(exposures(campaign)), exposure_warnings(campaign)) == (None, [], ())
 
 
 @pytest.mark.parametrize("words", ["looks = -1", "looks = 1.5", 'looks = "ten"', "looks = true"])
@@ -51,14 +51,14 @@ def test_looks_are_a_whole_number_or_false(words):
 
 
 def test_so_many_looks_that_they_bound_nobody_are_warned_about():
-    (warning,) = unprotected(load(plan("looks = 500")))
+    (warning,) = exposure_warnings(load(plan("looks = 500")))
     assert (warning.rule, warning.severity, "500 results" in warning.message) == ("X-23", "warn", True)
-    assert not unprotected(load(plan("looks = 500", quota=2)))
+    assert not exposure_warnings(load(plan("looks = 500", quota=2)))
 
 
 def test_what_is_exposed_follows_from_quota_rounding_looks_and_ladder():
     (bounded,) = exposures(load(plan(quota=5)))
-    assert (bounded.attempts, bounded.plain, bounded.laddered, bounded.values) == (65, 10, 55, 3)
+    assert (bounded.attempts, bounded.plain, bounded.ladder_tries, bounded.values) == (65, 10, 55, 3)
     assert math.isclose(bounded.bits, 30 * math.log2(41 * 1000 + 1) + 55)
     (open_,) = exposures(load(plan("looks = false\nladder = false", quota=5)))
     assert (open_.plain, open_.bits > 5 * bounded.bits) == (65, True)

@@ -9,16 +9,25 @@ from types import SimpleNamespace
 
 import pytest
 
-from basanite.campaign.model.ladder import Rung
-from basanite.campaign.model.plan import Instant
-from basanite.campaign.model.policy import ACTS, SubmissionFacts, effective, shown, sight, team_name
-from basanite.campaign.model.viewer import JUDGING, VISITOR, Viewer
+from basanite.campaign.model.policy import (
+    ACTS,
+    JUDGING,
+    VISITOR,
+    SubmissionFacts,
+    Viewer,
+    effective,
+    sight,
+    team_name,
+    visible_result,
+)
+from basanite.campaign.model.redaction import Rung
+from basanite.campaign.model.zones import Instant
 
 DOCUMENT = "MATERIAL_BASE-1A_12345678"
 
 
 def entry(number, units=40, **more):
-    """A value of a result whose every number can be told apart."""
+    """A value of a result whose every number can be distinguished."""
     return {"value": number, "low": number - 0.0000002, "high": number + 0.0000002, "units": units, "undefined": 0,
             "flags": [], "parts": {"calibration_loss": 0.7654321}, **more}  # fmt: skip
 
@@ -113,7 +122,7 @@ def stage(small):
 @cache
 def told(seen):
     """The JSON that a sight lets through; many states share one."""
-    return json.dumps(shown(RESULT, seen, Rung(0.25, 0.05)))
+    return json.dumps(visible_result(RESULT, seen, Rung(0.25, 0.05)))
 
 
 def may(secret, name, window, submission, acts):
@@ -229,7 +238,7 @@ def test_top_details_and_summaries_are_released_one_by_one(stage):
 
     def at(*acts):
         seen = sight(VIEWERS["rival"], stage.campaign, window, run, dict.fromkeys(acts, stage.acted), stage.acted)
-        return shown(RESULT, seen)
+        return visible_result(RESULT, seen)
 
     assert at() == at("certification") == at("details")["values"].get("e2e_aqwv", {}) == {}
     assert set(at("top")["values"]) == {"aqwv", "aqwv_all", "aqwv_relevant"}
@@ -241,7 +250,7 @@ def test_top_details_and_summaries_are_released_one_by_one(stage):
 def test_limited_feedback_is_three_values_to_a_thousandth_with_a_fixed_half_width(stage):
     window = replace(stage.windows["limited"], half_width=0.04)
     seen = sight(VIEWERS["member"], stage.campaign, window, SubmissionFacts(OWN, "CLIR"), {}, stage.acted)
-    assert shown({**RESULT, "task": "clir", "primary": "aqwv"}, seen) == {
+    assert visible_result({**RESULT, "task": "clir", "primary": "aqwv"}, seen) == {
         "format": "basanite-result/1",
         "task": "clir",
         "primary": "aqwv",
@@ -256,12 +265,12 @@ def test_limited_feedback_is_three_values_to_a_thousandth_with_a_fixed_half_widt
 def test_limited_feedback_shows_what_the_window_lists(stage):
     window = replace(stage.windows["limited"], shows=("pmiss",))
     seen = sight(VIEWERS["member"], stage.campaign, window, SubmissionFacts(OWN, "CLIR"), {}, stage.acted)
-    assert set(shown(RESULT, seen)["values"]) == {"pmiss"}
+    assert set(visible_result(RESULT, seen)["values"]) == {"pmiss"}
     other = {"task": "translation", "primary": "bleu", "values": {"bleu": entry(0.31234), "ter": entry(0.5)}}
     plain = sight(
         VIEWERS["member"], stage.campaign, stage.windows["limited"], SubmissionFacts(OWN, "x"), {}, stage.acted
     )
-    assert shown(other, plain)["values"] == {"bleu": {"value": 0.312, "half_width": 0.05}}
+    assert visible_result(other, plain)["values"] == {"bleu": {"value": 0.312, "half_width": 0.05}}
 
 
 def test_identification_shows_the_listed_shares_of_each_target(stage):
@@ -271,19 +280,21 @@ def test_identification_shows_the_listed_shares_of_each_target(stage):
     }  # fmt: skip
     run = SubmissionFacts(OWN, "DomainID")
     bare = sight(VIEWERS["member"], stage.campaign, stage.windows["limited"], run, {}, stage.acted)
-    assert shown(result, bare)["values"] == {}
-    assert "breakdowns" not in shown(result, bare)
+    assert visible_result(result, bare)["values"] == {}
+    assert "breakdowns" not in visible_result(result, bare)
     window = replace(stage.windows["limited"], shows=("hit",))
     seen = sight(VIEWERS["member"], stage.campaign, window, run, {}, stage.acted)
-    assert shown(result, seen)["breakdowns"] == {"target": {"GOV": {"hit": {"value": 61.235, "half_width": 0.05}}}}
+    assert visible_result(result, seen)["breakdowns"] == {
+        "target": {"GOV": {"hit": {"value": 61.235, "half_width": 0.05}}}
+    }
 
 
 def test_a_ladder_shows_one_number_and_nothing_of_the_result(stage):
     run, window = SubmissionFacts(OWN, "E2E"), stage.windows["ladder"]
     seen = sight(VIEWERS["pi"], stage.campaign, window, run, {}, stage.acted)
     assert seen.level == "ladder"
-    assert shown(RESULT, seen, Rung(0.25, 0.05))["values"] == {"e2e_aqwv": {"value": 0.25, "step": 0.05}}
-    assert shown(RESULT, seen)["values"] == {}
+    assert visible_result(RESULT, seen, Rung(0.25, 0.05))["values"] == {"e2e_aqwv": {"value": 0.25, "step": 0.05}}
+    assert visible_result(RESULT, seen)["values"] == {}
 
 
 def test_no_view_of_single_documents_exists_even_for_the_evaluation_team(stage):
@@ -298,7 +309,7 @@ def test_no_view_of_single_documents_exists_even_for_the_evaluation_team(stage):
 
 def test_counts_and_shares_are_shown_without_documents(stage):
     seen = sight(VIEWERS["member"], stage.campaign, stage.windows["full"], SubmissionFacts(OWN, "E2E"), {}, stage.acted)
-    found = shown(RESULT, seen)
+    found = visible_result(RESULT, seen)
     assert found["breakdowns"]["genre"]["CS"]["aqwv"]["units"] == 3
     assert found["digests"] == RESULT["digests"]
 
@@ -333,5 +344,7 @@ def test_the_result_itself_is_never_changed(stage):
     before = json.dumps(RESULT)
     for kind, name in product(stage.windows, VIEWERS):
         acts = dict.fromkeys(ACTS, stage.acted)
-        shown(RESULT, sight(VIEWERS[name], stage.campaign, stage.windows[kind], SUBMISSIONS[0], acts, stage.acted))
+        visible_result(
+            RESULT, sight(VIEWERS[name], stage.campaign, stage.windows[kind], SUBMISSIONS[0], acts, stage.acted)
+        )
     assert json.dumps(RESULT) == before

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from basanite.campaign.model.campaign_file import load, read_campaign
 from basanite.campaign.model.plan import FORMAT
-from basanite.campaign.model.reading import load, read_campaign
 from basanite.errors import InvalidInputError
 
 HEAD = f'format = "{FORMAT}"\nslug = "s"\ntitle = "S"\nzone = "UTC"\nlanguages = ["1A"]\n'
@@ -83,18 +83,18 @@ BAD_WINDOWS = {
     "unknown task": ({"tasks": '["CLRI"]'}, "M57", "tasks", "Did you mean 'CLIR'?"),
     "closes before it opens": ({"closes": '"2018-01-07 00:00"'}, "P-27", "closes", "earlier time"),
     "never open": ({"closes": '"2018-01-08 00:00"'}, "P-27", "closes", "earlier time"),
-    "bad zone": ({"opens": '"2018-01-08 00:00 Mars/Base"'}, "P-27", "opens", "is no zone"),
+    "bad zone": ({"opens": '"2018-01-08 00:00 Mars/Base"'}, "P-27", "opens", "is not a time zone"),
     "no time": ({"opens": None}, "P-27", "[[windows]]", "has no time"),
-    "date without time": ({"opens": "2018-01-08"}, "P-27", "opens", "no date with a time"),
+    "date without time": ({"opens": "2018-01-08"}, "P-27", "opens", "not a date with a time"),
     "quota of an unknown type": ({"quota": "{ count = 5, types = { primry = 1 } }"}, "M57", "quota", "'primary'"),
     "type above the count": ({"quota": "{ count = 5, types = { primary = 6 } }"}, "M66", "quota", "at least as large"),
-    "type of another task": ({"quota": '{ count = 5, types = { "E2E/primary" = 1 } }'}, "M57", "quota", "not take"),
+    "type of another task": ({"quota": '{ count = 5, types = { "E2E/primary" = 1 } }'}, "M57", "quota", "not accept"),
     "mixed types": (
-        {"quota": '{ count = 5, types = { "CLIR/primary" = 1, primary = 1 } }'}, "M67", "quota", "name the task in all",
+        {"quota": '{ count = 5, types = { "CLIR/primary" = 1, primary = 1 } }'}, "M67", "quota", "give the task in all",
     ),
     "no quota": ({"quota": None}, "M64", "[[windows]]", "has no quota"),
-    "negative quota": ({"quota": "{ count = -1 }"}, "M62", "quota", "no whole number"),
-    "boolean quota": ({"quota": "{ count = true }"}, "M62", "quota", "no whole number"),
+    "negative quota": ({"quota": "{ count = -1 }"}, "M62", "quota", "not a whole number"),
+    "boolean quota": ({"quota": "{ count = true }"}, "M62", "quota", "not a whole number"),
     "unknown period": ({"quota": '{ count = 5, period = "wek" }'}, "M62", "quota", "Did you mean 'week'?"),
     "no feedback": ({"feedback": None}, "M69", "[[windows]]", "does not say what teams see"),
     "unknown feedback": ({"feedback": '"ful"'}, "M62", "feedback", "Did you mean 'full'?"),
@@ -111,11 +111,11 @@ BAD_WINDOWS = {
         "X-16", "results_at", "after it closes",
     ),
     "results before opening": ({"results_at": '["2018-01-07 00:00"]'}, "X-16", "results_at", "after it opens"),
-    "ladder without feedback": ({"feedback": '"none"', "ladder": "2.0"}, "S-17", "ladder", "take `ladder` out"),
+    "ladder without feedback": ({"feedback": '"none"', "ladder": "2.0"}, "S-17", "ladder", "remove `ladder`"),
     "bad duration": ({"late_grace": '"2 fortnights"'}, "P-27", "late_grace", "60 min"),
     "endless duration": ({"late_grace": '"999999999 weeks"'}, "P-27", "late_grace", "60 min"),
     "misspelt key": ({"feedbak": '"full"'}, "M62", "feedbak", "Did you mean 'feedback'?"),
-    "half-width not a number": ({"half_width": "nan"}, "M62", "half_width", "no number"),
+    "half-width not a number": ({"half_width": "nan"}, "M62", "half_width", "not a number"),
     "tasks twice": ({"tasks": '["CLIR", "CLIR"]'}, "M62", "tasks", "twice"),
     "id with a slash": ({"id": '"../w"'}, "M62", "id", "letters, digits"),
 }  # fmt: skip
@@ -146,7 +146,7 @@ def test_a_sealed_campaign_refuses_a_typed_in_seed():
 def test_two_rows_for_the_same_input_at_the_same_time_are_refused():
     second = window(id='"v"', opens='"2018-02-04 00:00"', closes='"2018-03-01 00:00"')
     found = problems(HEAD + PACKS + window() + second)
-    assert [rule for rule, _, said in found if "both take CLIR" in said] == ["M62"]
+    assert [rule for rule, _, said in found if "both accept CLIR" in said] == ["M62"]
 
 
 def test_rows_that_differ_in_language_query_set_data_or_time_may_stand_side_by_side():
@@ -163,7 +163,7 @@ def test_rows_that_differ_in_language_query_set_data_or_time_may_stand_side_by_s
 def test_identification_has_no_query_sets_to_tell_rows_apart():
     more = PACKS + '[[querysets]]\nid = "QUERY2"\nreleased = "2018-01-01 00:00"\n'
     both = [window(id=f'"{name}"', tasks='["CLIR", "LangID"]', querysets=f'["QUERY{name}"]') for name in (1, 2)]
-    assert ["both take LangID" in said for _, _, said in problems(HEAD + more + "".join(both))] == [True]
+    assert ["both accept LangID" in said for _, _, said in problems(HEAD + more + "".join(both))] == [True]
 
 
 def test_rows_of_different_tracks_may_stand_side_by_side():
@@ -199,15 +199,15 @@ def test_all_problems_are_told_at_once_in_the_order_of_lines():
         ("a." * 80 + "b = 1", "nested too deep"),
         ("x" * (4 * 2**20 + 1), "larger than 4 MiB"),
         (HEAD, "no windows"),
-        (HEAD + "windows = 3\n", "no list of tables"),
-        (HEAD + "windows = [1]\n", "no list of tables"),
-        (HEAD.replace('slug = "s"', 'slug = "Ä b"') + PACKS + window(), "cannot be part of an address"),
-        (HEAD + 'two_people = ["relase"]\n' + PACKS + window(), "no act is called"),
-        (HEAD + 'largest_upload = "lots"\n' + PACKS + window(), "is no size"),
-        (HEAD + "invalid_per_day = 0\n" + PACKS + window(), "no whole number"),
+        (HEAD + "windows = 3\n", "not a list of tables"),
+        (HEAD + "windows = [1]\n", "not a list of tables"),
+        (HEAD.replace('slug = "s"', 'slug = "Ä b"') + PACKS + window(), "cannot be part of a web address"),
+        (HEAD + 'two_people = ["relase"]\n' + PACKS + window(), "there is no action"),
+        (HEAD + 'largest_upload = "lots"\n' + PACKS + window(), "is not a size"),
+        (HEAD + "invalid_per_day = 0\n" + PACKS + window(), "not a whole number"),
         (HEAD + PACKS + window() + window(), "more than once"),
         (HEAD + PACKS + '[[milestones]]\nid = "m"\nat = "2018-02-01 00:00"\nends = "2018-01-01 00:00"\n', "ends"),
-        (HEAD + PACKS + "[judging]\nk = 0\n" + window(), "no whole number"),
+        (HEAD + PACKS + "[judging]\nk = 0\n" + window(), "not a whole number"),
     ],
 )  # fmt: skip
 def test_a_file_that_is_no_campaign_is_refused_in_words(text, words):

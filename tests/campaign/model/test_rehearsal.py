@@ -3,8 +3,9 @@
 from dataclasses import replace
 from datetime import timedelta
 
-from basanite.campaign.model.plan import Instant, Quota, Track
-from basanite.campaign.model.rehearsal.faults import Crew, rehearse
+from basanite.campaign.model.plan import Quota, Track
+from basanite.campaign.model.rehearsal import Crew, rehearse
+from basanite.campaign.model.zones import Instant
 
 
 def faults(campaign, **options):
@@ -48,7 +49,7 @@ def test_a_quota_of_nothing_is_found(small):
 def test_data_keys_and_queries_that_come_late_are_found(small, utc):
     late = Instant(utc(2026, 3, 3))
     assert "key of EVAL2" in faults(with_pack(small, "EVAL2", key_at=late))[0]
-    assert any("the pack DEV comes out" in message for message in faults(with_pack(small, "DEV", released=late)))
+    assert any("the data pack DEV is released" in message for message in faults(with_pack(small, "DEV", released=late)))
     queries = tuple(replace(one, released=late) for one in small.querysets)
     assert sum("the queries QUERY" in message for message in faults(replace(small, querysets=queries))) == 3
 
@@ -61,15 +62,15 @@ def test_an_impossible_primary_is_found(small):
 
 def test_a_row_that_a_later_release_overtakes_is_found(small):
     messages = faults(with_window(small, "look", closes=small.window("week").opens))
-    assert messages == ["look: takes no CLIR submission at its end"]
+    assert messages == ["look: accepts no CLIR submission at its end"]
 
 
 def test_too_few_judges_and_an_unreachable_k_are_found(small):
     assert faults(replace(small, judging={"k": 3, "judges": 2})) == [
-        "K = 3 judgements of a summary cannot be reached with 2 judges"
+        "K = 3 judgments per summary cannot be reached with 2 judges"
     ]
     [message] = faults(replace(small, judging={"k": 3, "judges": 12, "per_judge": 10, "pairs": 100}))
-    assert message == "too few judges: 900 judgements are needed, 12 judges make 120"
+    assert message == "too few judges: 900 judgments are needed, and 12 judges can give 120"
     assert faults(small, crew=Crew(teams=3, judges=2))[0].startswith("K = 3")
     assert faults(replace(small, judging={})) == []
 
@@ -82,7 +83,7 @@ def test_a_release_before_certification_ends_is_found(small):
 
 def test_an_evaluation_on_open_queries_alone_is_found(small):
     opened = tuple(replace(one, open=True) for one in small.querysets)
-    assert "week: nothing in it counts, all queries are open" in faults(replace(small, querysets=opened))
+    assert "week: nothing counts, because all queries are open" in faults(replace(small, querysets=opened))
 
 
 def test_parts_that_no_row_uses_are_found(small, utc):

@@ -3,7 +3,7 @@
 from datetime import timedelta
 from itertools import product
 
-from basanite.campaign.model.standing import Run, compared, standing
+from basanite.campaign.model.standings import Run, compared_runs, standing
 
 SECOND = timedelta(seconds=1)
 
@@ -31,7 +31,7 @@ def test_only_primaries_in_good_standing_are_compared_and_the_rest_is_counted():
         Run("h", "H", "contrastive", "CLIR", standing="baseline"),
         Run("i", "I", "contrastive", "CLIR"),
     ]
-    found = compared(runs, "ABCDEFGI")
+    found = compared_runs(runs, "ABCDEFGI")
     assert [run.id for run in found.runs] == ["a", "c"]
     assert [run.id for run in found.baselines] == ["h"]
     assert found.left_out == {
@@ -43,7 +43,7 @@ def test_for_every_state_a_run_is_either_compared_or_counted_or_contrastive():
     standings = ("on time", "late", "withdrawn", "disqualified", "baseline")
     for kind, stands, admitted, state in product(("primary", "contrastive"), standings, (0, 1), ("scored", "invalid")):
         run = Run("r", "T", kind, "CLIR", state=state, standing=stands, admitted=bool(admitted))
-        found = compared([run])
+        found = compared_runs([run])
         spoke = kind == "primary" or stands == "baseline"
         in_ranks = stands == "on time" or (stands == "late" and admitted)
         assert bool(found.runs) == (spoke and in_ranks and state == "scored")
@@ -52,4 +52,4 @@ def test_for_every_state_a_run_is_either_compared_or_counted_or_contrastive():
 
 
 def test_a_team_without_primary_is_left_out_and_counted():
-    assert compared([Run("a", "A", "contrastive", "CLIR")], ["A"]).left_out == {"no primary": 1}
+    assert compared_runs([Run("a", "A", "contrastive", "CLIR")], ["A"]).left_out == {"no primary": 1}

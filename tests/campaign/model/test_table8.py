@@ -9,10 +9,10 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from basanite.campaign.model.calendar import admit, allowances
-from basanite.campaign.model.declared import Declared
+from basanite.campaign.model.plan import Declared
 from basanite.campaign.model.refusals import RefusedError
-from basanite.campaign.model.stages import open_windows, stage_domains
-from basanite.formats.packs.pack_names import domains_of
+from basanite.campaign.model.windows import open_windows, stage_domains
+from basanite.formats.datasets.pack_names import domains_of
 
 ROWS = """
 P 2017-11-20 2018-03-08  -     X    Q1     A1        200  yes

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from basanite.campaign.model.ical import calendar_feed, escape_text, fold_line
 from basanite.campaign.model.plan import Window
-from basanite.campaign.model.time.ical import escaped, feed, folded
-from basanite.campaign.model.time.periods import day, period_of, week
-from basanite.campaign.model.time.zones import TimeError, instant_of, shown_in, spelt, zone_of
+from basanite.campaign.model.quotas import day, period_of, week
+from basanite.campaign.model.zones import TimeError, instant_of, shown_in, spelt, zone_of
 
 NEW_YORK = "America/New_York"
 ZONES = [NEW_YORK, "Europe/Paris", "Asia/Kolkata", "Pacific/Apia", "Australia/Lord_Howe", "UTC", "AoE"]
@@ -55,7 +55,7 @@ def test_what_is_no_instant_is_refused_in_words(text):
 def test_a_time_that_the_clock_skips_or_repeats_is_not_guessed():
     with pytest.raises(TimeError, match="does not exist"):
         instant_of("2018-03-11 02:30", NEW_YORK)
-    with pytest.raises(TimeError, match="comes twice"):
+    with pytest.raises(TimeError, match="occurs twice"):
         instant_of("2018-11-04 01:30", NEW_YORK)
     assert instant_of("2018-11-04 01:30 UTC", NEW_YORK).utc.hour == 1
 
@@ -128,7 +128,7 @@ def parsed(text):
 
 
 def test_the_feed_holds_every_window_and_milestone_in_utc(base, utc):
-    text = feed(base, utc(2018, 1, 1), {"visit-2018": "done"})
+    text = calendar_feed(base, utc(2018, 1, 1), {"visit-2018": "done"})
     events = {event["UID"]: event for event in parsed(text)}
     assert len(events) == len(base.windows) + len(base.milestones)
     week_of_evaluation = events["window-clir-week-eval@material-base"]
@@ -139,20 +139,20 @@ def test_the_feed_holds_every_window_and_milestone_in_utc(base, utc):
 
 
 def test_every_line_of_the_feed_is_at_most_75_bytes(base, utc):
-    assert max(len(line.encode()) for line in feed(base, utc(2018, 1, 1)).split("\r\n")) <= 75
+    assert max(len(line.encode()) for line in calendar_feed(base, utc(2018, 1, 1)).split("\r\n")) <= 75
 
 
 @given(st.text())
 def test_folding_loses_nothing_and_splits_no_character(text):
     line = "".join(char for char in text if char not in "\r\n")
-    parts = folded(line).split("\r\n")
+    parts = fold_line(line).split("\r\n")
     assert parts[0] + "".join(part[1:] for part in parts[1:]) == line
     assert all(len(part.encode("utf-8", "surrogatepass")) <= 75 for part in parts)
 
 
 @given(st.text())
 def test_no_text_can_begin_a_line_of_its_own(text):
-    assert not set(escaped(text)) & set("\r\n\0")
+    assert not set(escape_text(text)) & set("\r\n\0")
 
 
 def test_the_zone_of_the_machine_does_not_matter(monkeypatch, utc):

@@ -7,8 +7,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 from aiosmtpd.controller import Controller
+from tests.offices import prepared
 
-from basanite.testing import season, small_office
+from basanite.testing import small_office
 
 
 def free_port():
@@ -122,4 +123,4 @@ def open_office(tmp_path, clock):
 
 @pytest.fixture
 def small_season(sqlite_office):
-    return season(sqlite_office)
+    return prepared.small_season(sqlite_office)

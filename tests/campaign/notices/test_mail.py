@@ -10,18 +10,15 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import select
+from tests.offices.prepared import small_season
 
 import basanite
-from basanite.campaign.notices.catalogue import catalogue, template_named
-from basanite.campaign.notices.mail import UndeliverableError, composed
-from basanite.campaign.notices.posting import MOST_TRIES, Posted, send_due
-from basanite.campaign.notices.rendering import Letter
-from basanite.campaign.notices.sending import tell
-from basanite.campaign.people.persons import add_person
+from basanite.campaign.notices.messages import Letter, UndeliverableError, catalogue, compose, template_named
+from basanite.campaign.notices.outbox import MOST_TRIES, Posted, send_due, tell
+from basanite.campaign.people.persons import Newcomer, add_person
 from basanite.campaign.store.personal import Personal, seal
 from basanite.campaign.store.tables import Message, Person
 from basanite.errors import UnknownNameError
-from basanite.testing import season
 
 HOSTILE = "Eve\r\nBcc: all@example.org\r\n\r\n<b>\u202egnp.exe\x1b[31m"
 
@@ -76,7 +73,7 @@ def test_a_mail_goes_out_by_smtp(sqlite_office, small_season, catcher):
 
 
 def test_a_message_is_kept_with_its_cause_or_not_at_all(office):
-    small = season(office)
+    small = small_season(office)
 
     def fail_after_telling():
         with office.writing() as session:
@@ -90,7 +87,7 @@ def test_a_message_is_kept_with_its_cause_or_not_at_all(office):
 
 
 def test_what_is_told_once_is_told_to_each_person_once(office):
-    small = season(office)
+    small = small_season(office)
     assert write(office, small, persons=[small.ada, small.ada, small.bea], once="s1") == 2
     assert write(office, small, persons=[small.ada, small.alan], once="s1") == 1
     assert write(office, small, persons=[small.ada], once="s2") == 1
@@ -98,7 +95,7 @@ def test_what_is_told_once_is_told_to_each_person_once(office):
 
 
 def test_two_at_the_same_moment_write_and_send_one_message(office):
-    small = season(office)
+    small = small_season(office)
     clear(office)
     with ThreadPoolExecutor(4) as pool:
         written = list(pool.map(lambda _: write(office, small, once="s1"), range(8)))
@@ -193,7 +190,7 @@ def test_an_address_or_subject_with_a_line_break_is_refused_when_the_mail_is_wri
         Letter("a@example.org", "Hello\x00", ""),
     ):
         with pytest.raises(UndeliverableError) as refusal:
-            composed(letter, sender="basanite@localhost", message_id="m", at=clock())
+            compose(letter, sender="basanite@localhost", message_id="m", at=clock())
         assert refusal.value.final
 
 
@@ -228,11 +225,11 @@ def test_every_mail_that_the_code_tells_is_in_the_catalogue():
 
 def test_a_mail_to_an_erased_person_is_given_up(sqlite_office, small_season):
     from basanite.campaign.office import COMMAND
-    from basanite.campaign.people.privacy.erasing import erase_person
+    from basanite.campaign.people.privacy import erase_person
 
     clear(sqlite_office)
     with sqlite_office.writing() as session:
-        carl = add_person(session, sqlite_office, name="Carl", mail="carl@example.org").id
+        carl = add_person(session, sqlite_office, Newcomer(name="Carl", mail="carl@example.org")).id
         erase_person(session, sqlite_office, COMMAND, carl)
     write(sqlite_office, small_season, persons=[carl])
     assert send_due(sqlite_office) == Posted(given_up=1)

@@ -5,20 +5,27 @@ import time
 
 import pytest
 from sqlalchemy import select
+from tests.offices.prepared import small_season
 
-from basanite.campaign.notices.addresses import RefusedAddressError, checked_url, chosen_address, is_public
-from basanite.campaign.notices.calling import Call, call, signature, signed_by
-from basanite.campaign.notices.mail import UndeliverableError
-from basanite.campaign.notices.posting import Posted, send_due
-from basanite.campaign.notices.sending import tell
-from basanite.campaign.people.saying.webhooks import add_webhook, end_webhook
+from basanite.campaign.notices.messages import UndeliverableError
+from basanite.campaign.notices.outbox import Posted, send_due, tell
+from basanite.campaign.notices.webhook_calls import (
+    Call,
+    RefusedAddressError,
+    call,
+    checked_url,
+    chosen_address,
+    is_public,
+    signature,
+    signed_by,
+)
+from basanite.campaign.people.communication import add_webhook, end_webhook
 from basanite.campaign.store.tables import Message
-from basanite.testing import season
 
 
 def hooked(office, called, path="/ok", kinds=("result_there",)):
     """A season with one webhook, and its secret."""
-    small = season(office)
+    small = small_season(office)
     send_due(office, most=1000)
     with office.writing() as session:
         made = add_webhook(session, office, small.as_eva, small.campaign_id, url=called.address + path, kinds=kinds)

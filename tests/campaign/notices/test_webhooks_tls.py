@@ -9,8 +9,8 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from basanite.campaign.notices.calling import Call, call
-from basanite.campaign.notices.mail import UndeliverableError
+from basanite.campaign.notices.messages import UndeliverableError
+from basanite.campaign.notices.webhook_calls import Call, call
 
 
 @pytest.fixture(scope="module")

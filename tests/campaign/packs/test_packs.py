@@ -6,17 +6,27 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from sqlalchemy import select
+from tests.offices.prepared import small_season
 
-from basanite.campaign.model.reading import load
+from basanite.campaign.actions.packs import (
+    NewFile,
+    add_file,
+    downloads,
+    find_pack,
+    hand_out,
+    hand_out_key,
+    list_files,
+    note_published,
+    published_key,
+    published_keys,
+)
+from basanite.campaign.model.campaign_file import load
+from basanite.campaign.model.policy import Viewer
 from basanite.campaign.model.refusals import RefusedError
-from basanite.campaign.model.viewer import Viewer
 from basanite.campaign.office import Actor
-from basanite.campaign.packs.downloading import downloads, hand_out, hand_out_key
-from basanite.campaign.packs.files import add_file, find_pack, list_files
-from basanite.campaign.packs.keys import note_published, published_key, published_keys
 from basanite.campaign.sealing import Lock, unseal
 from basanite.campaign.store.tables import Acceptance, CampaignRow, Event, Signature
-from basanite.testing import season, small_campaign_text
+from basanite.testing import small_campaign_text
 
 MORE = """
 [[packs]]
@@ -45,7 +55,7 @@ def text():
 
 @pytest.fixture
 def there(sqlite_office, text):
-    return season(sqlite_office, text)
+    return small_season(sqlite_office, text)
 
 
 @pytest.fixture
@@ -58,7 +68,7 @@ def file(sqlite_office, there, campaign, tmp_path):
     (tmp_path / "docs.tgz").write_bytes(CONTENT)
     with sqlite_office.writing() as session:
         pack = find_pack(campaign, "EVAL2")
-        return add_file(session, sqlite_office, there.as_eva, there.campaign_id, pack, tmp_path / "docs.tgz")
+        return add_file(session, sqlite_office, there.as_eva, there.campaign_id, pack, NewFile(tmp_path / "docs.tgz"))
 
 
 def sign(office, there, team=None, **changes):
@@ -79,7 +89,8 @@ def get(office, there, campaign, file, person="ada", team="alpha", key=False):
         if key:
             return hand_out_key(session, office, viewer, there.campaign_id, campaign, file.pack)
         actor = Actor(getattr(there, person))
-        return hand_out(session, office, actor, viewer, there.campaign_id, campaign, file.id)
+        here = (session.get_one(CampaignRow, there.campaign_id), campaign)
+        return hand_out(session, office, actor, viewer, here, file.id)
 
 
 def test_a_pack_lies_encrypted_everywhere_until_its_key_is_out(sqlite_office, there, campaign, file, clock):
@@ -108,7 +119,7 @@ def test_no_function_gives_the_key_before_its_minute(sqlite_office, there, campa
         secret = sqlite_office.vault.read("pack", sqlite_office.vault.names("pack")[0]).hex()
         assert secret not in json.dumps([event.data for event in session.scalars(select(Event))])
     for viewer in (Viewer(there.ada, team=there.alpha), Viewer(there.eva, frozenset({"evaluation"}))):
-        with sqlite_office.writing() as session, pytest.raises(RefusedError, match="not out yet"):
+        with sqlite_office.writing() as session, pytest.raises(RefusedError, match="has not been published"):
             hand_out_key(session, sqlite_office, viewer, there.campaign_id, campaign, "EVAL2")
 
 
@@ -190,14 +201,14 @@ def test_odd_names_are_refused(sqlite_office, there, campaign, tmp_path, name):
     (tmp_path / "x").write_bytes(b"x")
     path = tmp_path / "x"
     with sqlite_office.writing() as session, pytest.raises(RefusedError) as refusal:
-        add_file(session, sqlite_office, there.as_eva, there.campaign_id, campaign.packs[0], path, name or "-")
+        add_file(session, sqlite_office, there.as_eva, there.campaign_id, campaign.packs[0], NewFile(path, name or "-"))
     assert refusal.value.status == 422
 
 
 def test_a_file_that_was_handed_out_cannot_be_exchanged(sqlite_office, there, campaign, file, tmp_path):
     pack = find_pack(campaign, "EVAL2")
     with sqlite_office.writing() as session, pytest.raises(RefusedError, match="already"):
-        add_file(session, sqlite_office, there.as_eva, there.campaign_id, pack, tmp_path / "docs.tgz")
+        add_file(session, sqlite_office, there.as_eva, there.campaign_id, pack, NewFile(tmp_path / "docs.tgz"))
 
 
 def test_the_listing_shows_usage_size_and_digest(sqlite_office, there, campaign, file):

@@ -3,10 +3,11 @@
 from dataclasses import dataclass
 
 import pytest
+from tests.offices.prepared import small_season
 
 from basanite.campaign.office import COMMAND, Actor
-from basanite.campaign.people.persons import add_person
-from basanite.testing import season, small_campaign_text
+from basanite.campaign.people.persons import Newcomer, add_person
+from basanite.testing import small_campaign_text
 
 AGREEMENT = """
 [[packs]]
@@ -39,7 +40,9 @@ class Town:
 
     def person(self, name, **more):
         with self.office.writing() as session:
-            return Actor(add_person(session, self.office, name=name, mail=f"{name.lower()}@example.org", **more).id)
+            return Actor(
+                add_person(session, self.office, Newcomer(name=name, mail=f"{name.lower()}@example.org", **more)).id
+            )
 
     def act(self, function, *arguments, **options):
         """Do something in a transaction of its own."""
@@ -52,10 +55,10 @@ class Town:
             return function(session, *arguments, **options)
 
     def change_plan(self, text):
-        from basanite.campaign.organising.plans import change
+        from basanite.campaign.actions.plans import change_plan
 
         with self.office.writing() as session:
-            change(session, self.office, COMMAND, self.small.campaign_id, text, reason="a test")
+            change_plan(session, self.office, COMMAND, self.small.campaign_id, text, reason="a test")
 
 
 def campaign_text(version="1", **more):
@@ -64,15 +67,15 @@ def campaign_text(version="1", **more):
 
 @pytest.fixture
 def town(sqlite_office):
-    return Town(sqlite_office, season(sqlite_office, campaign_text()))
+    return Town(sqlite_office, small_season(sqlite_office, campaign_text()))
 
 
 @pytest.fixture
 def both_towns(office):
     """The same on SQLite and on PostgreSQL."""
-    return Town(office, season(office, campaign_text()))
+    return Town(office, small_season(office, campaign_text()))
 
 
 @pytest.fixture
 def two_people_town(sqlite_office):
-    return Town(sqlite_office, season(sqlite_office, campaign_text(two_people=("role",))))
+    return Town(sqlite_office, small_season(sqlite_office, campaign_text(two_people=("role",))))

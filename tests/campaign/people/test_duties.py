@@ -2,10 +2,9 @@
 
 from sqlalchemy import select
 
-from basanite.campaign.people.duties import people_duties
+from basanite.campaign.duties import people_duties
+from basanite.campaign.people.agreements import counter_sign, deletions, sign
 from basanite.campaign.people.links import make_link
-from basanite.campaign.people.terms.agreements import counter_sign, sign
-from basanite.campaign.people.terms.deletions import deletions
 from basanite.campaign.store.tables import Link, Message
 
 

@@ -5,29 +5,31 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from sqlalchemy import select
 
+from basanite.campaign.model.policy import VISITOR
 from basanite.campaign.model.refusals import RefusedError
-from basanite.campaign.model.viewer import VISITOR
 from basanite.campaign.office import COMMAND, Actor
-from basanite.campaign.people.exceptions import ask_exception, end_exception, exceptions, second_exception
-from basanite.campaign.people.roles import grant, holders, organisers, revoke, viewer
-from basanite.campaign.people.teams import (
-    accept_invitation,
-    ask_to_join,
-    ask_to_lead,
-    create_team,
-    decide_join,
-    grant_team_maker,
-    invite,
-    place_member,
+from basanite.campaign.people.membership import accept_invitation, ask_to_join, decide_join, invite, place_member
+from basanite.campaign.people.roles import (
+    RoleGrant,
+    ask_exception,
+    end_exception,
+    exceptions,
+    grant,
+    holders,
+    organisers,
+    revoke,
+    second_exception,
+    viewer,
 )
-from basanite.campaign.store.link_secrets import link_secret
+from basanite.campaign.people.teams import NewTeam, ask_to_lead, create_team, grant_team_maker
 from basanite.campaign.store.tables import Event, Message
+from basanite.campaign.store.vault import link_secret
 
 EXCLUDING = ("judge", "annotator", "adjudicator", "evaluation")
 
 
 def give(town, actor, person, role="judge", **more):
-    return town.act(grant, actor, person_id=person.id, role=role, campaign_id=town.campaign, **more)
+    return town.act(grant, actor, RoleGrant(person_id=person.id, role=role, campaign_id=town.campaign), **more)
 
 
 def test_a_stranger_is_a_visitor_and_a_role_is_seen_in_its_campaign_alone(town):
@@ -41,7 +43,7 @@ def test_a_stranger_is_a_visitor_and_a_role_is_seen_in_its_campaign_alone(town):
 
 def test_an_administrator_is_one_in_every_campaign(town):
     carl = town.person("Carl")
-    town.act(grant, COMMAND, person_id=carl.id, role="administrator")
+    town.act(grant, COMMAND, RoleGrant(person_id=carl.id, role="administrator"))
     assert town.ask(viewer, town.campaign, carl.id).staff
     assert town.ask(viewer, None, carl.id).staff
 
@@ -54,7 +56,9 @@ def test_an_administrator_is_one_in_every_campaign(town):
 def test_a_role_belongs_where_it_belongs(town, role, campaign):
     carl = town.person("Carl")
     with pytest.raises(RefusedError) as refusal:
-        town.act(grant, COMMAND, person_id=carl.id, role=role, campaign_id=town.campaign if campaign else None)
+        town.act(
+            grant, COMMAND, RoleGrant(person_id=carl.id, role=role, campaign_id=town.campaign if campaign else None)
+        )
     assert refusal.value.status == 422
 
 
@@ -65,7 +69,7 @@ def test_only_organisers_give_roles_and_only_administrators_make_administrators(
             give(town, actor, carl)
         assert refusal.value.status == 403
     with pytest.raises(RefusedError):
-        town.act(grant, town.small.as_eva, person_id=carl.id, role="administrator")
+        town.act(grant, town.small.as_eva, RoleGrant(person_id=carl.id, role="administrator"))
 
 
 def test_a_role_that_was_taken_away_is_gone_and_can_be_given_again(town):
@@ -98,7 +102,7 @@ def test_who_judges_gets_into_no_team_by_any_door(town, role):
         lambda: town.act(ask_to_join, carl, town.small.alpha),
         lambda: town.act(ask_to_lead, carl, town.campaign),
         lambda: town.act(grant_team_maker, COMMAND, town.campaign, carl.id),
-        lambda: town.act(create_team, COMMAND, town.campaign, name="Gamma", pi=carl.id),
+        lambda: town.act(create_team, COMMAND, town.campaign, NewTeam(name="Gamma"), pi=carl.id),
         lambda: town.act(invite, town.small.as_ada, town.small.alpha, mail="carl@example.org"),
         lambda: town.act(place_member, COMMAND, town.small.alpha, carl.id),
     )
@@ -168,18 +172,22 @@ def test_where_the_campaign_says_so_a_role_takes_two_people(two_people_town):
 
 
 def test_the_first_two_organisers_are_made_at_the_machine_and_no_third(sqlite_office):
-    from basanite.campaign.organising.plans import add_campaign
-    from basanite.campaign.people.persons import add_person
+    from basanite.campaign.actions.plans import add_campaign
+    from basanite.campaign.people.persons import Newcomer, add_person
     from basanite.testing import small_campaign_text
 
     with sqlite_office.writing() as session:
         text = small_campaign_text(two_people=("role",))
         campaign = add_campaign(session, sqlite_office, COMMAND, text).id
-        people = [add_person(session, sqlite_office, name=f"P{n}", mail=f"p{n}@example.org").id for n in range(3)]
+        people = [
+            add_person(session, sqlite_office, Newcomer(name=f"P{n}", mail=f"p{n}@example.org")).id for n in range(3)
+        ]
         for person in people[:2]:
-            grant(session, sqlite_office, COMMAND, person_id=person, role="evaluation", campaign_id=campaign)
+            grant(session, sqlite_office, COMMAND, RoleGrant(person_id=person, role="evaluation", campaign_id=campaign))
         with pytest.raises(RefusedError, match="two people"):
-            grant(session, sqlite_office, COMMAND, person_id=people[2], role="evaluation", campaign_id=campaign)
+            grant(
+                session, sqlite_office, COMMAND, RoleGrant(person_id=people[2], role="evaluation", campaign_id=campaign)
+            )
         assert set(organisers(session, campaign)) == set(people[:2])
 
 
@@ -202,12 +210,12 @@ def test_a_role_and_a_place_given_at_the_same_moment_are_not_both_given(both_tow
 
 
 def test_rows_that_came_from_elsewhere_are_looked_through_for_conflicts(town):
-    from basanite.campaign.people.duty import conflicts
+    from basanite.campaign.people.roles import duty_conflicts
     from basanite.campaign.store.tables import Grant, Membership
 
-    assert town.ask(conflicts, town.campaign) == ()
+    assert town.ask(duty_conflicts, town.campaign) == ()
     with town.office.writing() as session:
         now = town.office.clock()
         session.add(Grant(campaign_id=town.campaign, person_id=town.small.alan, role="judge", at=now, by="command"))
         session.add(Membership(team_id=town.small.beta, person_id=town.small.ada, state="active", asked=now))
-    assert set(town.ask(conflicts, town.campaign)) == {town.small.ada, town.small.alan}
+    assert set(town.ask(duty_conflicts, town.campaign)) == {town.small.ada, town.small.alan}

@@ -3,15 +3,27 @@
 import pytest
 from sqlalchemy import select
 
+from basanite.campaign.model.policy import VISITOR
 from basanite.campaign.model.refusals import RefusedError
-from basanite.campaign.model.viewer import VISITOR
+from basanite.campaign.people.communication import (
+    AUDIENCES,
+    Letter,
+    add_webhook,
+    announce,
+    announcements,
+    answer_question,
+    ask_question,
+    end_webhook,
+    mark_read,
+    people_of,
+    preview_mail,
+    questions,
+    send_mail,
+    unread_count,
+    webhooks,
+)
+from basanite.campaign.people.membership import ask_to_join
 from basanite.campaign.people.roles import viewer
-from basanite.campaign.people.saying.announcements import announce, announcements, mark_read, unread
-from basanite.campaign.people.saying.audiences import AUDIENCES, people_of
-from basanite.campaign.people.saying.mailing import preview, send_previewed
-from basanite.campaign.people.saying.questions import answer_question, ask_question, questions
-from basanite.campaign.people.saying.webhooks import add_webhook, end_webhook, webhooks
-from basanite.campaign.people.teams import ask_to_join
 from basanite.campaign.store.tables import Message
 
 
@@ -26,13 +38,13 @@ def receivers(town, template):
 
 def test_an_announcement_is_mailed_and_counts_as_unread_until_read(both_towns):
     town = both_towns
-    row = town.act(announce, town.small.as_eva, town.campaign, title="Hello", text="We begin.", audience="pis")
+    row = town.act(announce, town.small.as_eva, town.campaign, Letter(title="Hello", text="We begin.", audience="pis"))
     assert receivers(town, "announced") == sorted([town.small.ada, town.small.bea])
     ada, alan = seen_by(town, town.small.ada), seen_by(town, town.small.alan)
-    assert (town.ask(unread, town.campaign, ada), town.ask(unread, town.campaign, alan)) == (1, 0)
+    assert (town.ask(unread_count, town.campaign, ada), town.ask(unread_count, town.campaign, alan)) == (1, 0)
     town.act(mark_read, ada, row.id)
     town.act(mark_read, ada, row.id)
-    assert town.ask(unread, town.campaign, ada) == 0
+    assert town.ask(unread_count, town.campaign, ada) == 0
     assert [said.read for said in town.ask(announcements, town.campaign, ada)] == [True]
     with pytest.raises(RefusedError) as refusal:
         town.act(mark_read, alan, row.id)
@@ -41,9 +53,9 @@ def test_an_announcement_is_mailed_and_counts_as_unread_until_read(both_towns):
 
 def test_only_organisers_announce_and_with_words(town):
     with pytest.raises(RefusedError):
-        town.act(announce, town.small.as_ada, town.campaign, title="Hello", text="We begin.")
+        town.act(announce, town.small.as_ada, town.campaign, Letter(title="Hello", text="We begin."))
     with pytest.raises(RefusedError) as refusal:
-        town.act(announce, town.small.as_eva, town.campaign, title="a\nb", text="", audience="nobody")
+        town.act(announce, town.small.as_eva, town.campaign, Letter(title="a\nb", text="", audience="nobody"))
     assert len(refusal.value.problems) == 3
 
 
@@ -74,17 +86,17 @@ TO_ROLE = "The week begins.\n\nThe campaign:\nhttp://127.0.0.1:8000/campaigns/sm
 
 def test_a_mail_to_a_role_is_previewed_and_goes_out_once_as_previewed(town):
     words = {"audience": "teams", "title": "Reminder", "text": "The week begins."}
-    seen = town.act(preview, town.small.as_eva, town.campaign, **words)
+    seen = town.act(preview_mail, town.small.as_eva, town.campaign, Letter(**words))
     assert set(seen.persons) == {town.small.ada, town.small.alan, town.small.bea}
     assert (seen.subject, seen.body) == ("A small season: Reminder", TO_ROLE)
     assert receivers(town, "to_role") == []
     with pytest.raises(RefusedError, match="changed"):
-        town.act(send_previewed, town.small.as_eva, town.campaign, **{**words, "text": "Other."}, key=seen.key)
-    town.act(send_previewed, town.small.as_eva, town.campaign, **words, key=seen.key)
-    town.act(send_previewed, town.small.as_eva, town.campaign, **words, key=seen.key)
+        town.act(send_mail, town.small.as_eva, town.campaign, Letter(**{**words, "text": "Other."}), key=seen.key)
+    town.act(send_mail, town.small.as_eva, town.campaign, Letter(**words), key=seen.key)
+    town.act(send_mail, town.small.as_eva, town.campaign, Letter(**words), key=seen.key)
     assert receivers(town, "to_role") == sorted(seen.persons)
     with pytest.raises(RefusedError):
-        town.act(preview, town.small.as_ada, town.campaign, **words)
+        town.act(preview_mail, town.small.as_ada, town.campaign, Letter(**words))
 
 
 def test_audiences_follow_role_and_status(town):

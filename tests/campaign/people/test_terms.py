@@ -3,20 +3,27 @@
 import pytest
 from sqlalchemy import select
 
+from basanite.campaign.actions.packs import check_access, find_pack
+from basanite.campaign.model.policy import VISITOR
 from basanite.campaign.model.refusals import RefusedError
-from basanite.campaign.model.viewer import VISITOR
 from basanite.campaign.office import COMMAND
-from basanite.campaign.packs.downloading import check_access, find_pack
-from basanite.campaign.people.roles import viewer
-from basanite.campaign.people.teams import place_member
-from basanite.campaign.people.terms.agreements import counter_sign, refuse_signature, sign, standing
-from basanite.campaign.people.terms.deletions import (
+from basanite.campaign.people.agreements import (
+    accept_rules,
     ask_for_deletion,
     certify_deletion,
+    counter_sign,
     deletions,
     look_after_agreements,
+    obligations,
+    refuse_signature,
+    rules_of_pack,
+    sign,
+    standing,
+    unaccepted_rules,
 )
-from basanite.campaign.people.terms.resources import (
+from basanite.campaign.people.membership import place_member
+from basanite.campaign.people.resources import (
+    NewResource,
     declare,
     mark_shared,
     overdue,
@@ -25,7 +32,7 @@ from basanite.campaign.people.terms.resources import (
     shared_with_all,
     withdraw,
 )
-from basanite.campaign.people.terms.rules import accept_rules, obligations, rules_of_pack, unaccepted
+from basanite.campaign.people.roles import viewer
 from basanite.campaign.store.plans import in_force
 from basanite.campaign.store.tables import Message, Signature
 
@@ -61,12 +68,12 @@ def new_version(town):
 def test_rules_are_accepted_per_person_and_version(both_towns):
     town = both_towns
     carl = town.person("Carl")
-    assert [rules.id for rules in town.ask(unaccepted, town.campaign, carl.id)] == ["usage"]
+    assert [rules.id for rules in town.ask(unaccepted_rules, town.campaign, carl.id)] == ["usage"]
     town.act(accept_rules, carl, town.campaign, "usage", "1")
-    assert town.ask(unaccepted, town.campaign, carl.id) == ()
+    assert town.ask(unaccepted_rules, town.campaign, carl.id) == ()
     town.act(accept_rules, carl, town.campaign, "usage", "1")
     new_version(town)
-    assert [rules.version for rules in town.ask(unaccepted, town.campaign, carl.id)] == ["2"]
+    assert [rules.version for rules in town.ask(unaccepted_rules, town.campaign, carl.id)] == ["2"]
 
 
 def test_a_version_that_is_not_in_force_cannot_be_accepted_and_without_acceptance_nothing_opens(town):
@@ -160,7 +167,7 @@ def test_deletion_is_asked_of_executed_agreements_by_organisers(town):
 
 def declared(town, actor, **more):
     options = {"kind": "harvested", "description": "news pages", "used_in": "week", **more}
-    return town.act(declare, actor, town.small.alpha, **options)
+    return town.act(declare, actor, town.small.alpha, NewResource(**options))
 
 
 def test_harvested_data_are_due_when_the_window_closes_and_bought_data_at_once(both_towns, clock):
@@ -181,11 +188,13 @@ def test_harvested_data_are_due_when_the_window_closes_and_bought_data_at_once(b
 
 
 def test_a_window_that_closes_later_moves_what_is_due(town, clock):
-    from basanite.campaign.organising.plans import extend_window
+    from basanite.campaign.actions.plans import Extension, extend_window
 
     declared(town, town.small.as_ada)
     with town.office.writing() as session:
-        extend_window(session, town.office, COMMAND, town.campaign, "week", "2018-04-15 24:00", reason="a power cut")
+        extend_window(
+            session, town.office, COMMAND, town.campaign, Extension("week", "2018-04-15 24:00", reason="a power cut")
+        )
     clock.set("2018-04-10 00:00")
     assert town.ask(overdue, town.campaign, clock()) == ()
 

@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 from tests.campaign.staging import Stage, staged
 
+from basanite.campaign.actions import plans, releases
 from basanite.campaign.intake import standings
-from basanite.campaign.model.viewer import VISITOR, Viewer
-from basanite.campaign.organising import plans, releasing
+from basanite.campaign.model.policy import VISITOR, Viewer
 from basanite.campaign.people.roles import viewer
-from basanite.campaign.results import seeing
+from basanite.campaign.results import boards, visibility
 from basanite.campaign.results.boards import OPEN_QUERIES
 from basanite.campaign.store.tables import Board, Team
 from basanite.synthetic.clir import write_members
@@ -25,12 +25,12 @@ def board(stage, who, window="week", task="CLIR", **where):
     with stage.office.reading() as session:
         seen = who if isinstance(who, Viewer) else viewer(session, season.campaign_id, getattr(season, who))
         names = {"language": "1A", **where}
-        return seeing.board(session, stage.office, seen, season.campaign_id, window, task, **names)
+        return visibility.board(session, stage.office, seen, season.campaign_id, boards.Subject(window, task, **names))
 
 
 def release(stage, *levels, window="week"):
     for level in levels:
-        stage.do(releasing.release, stage.season.as_eva, stage.season.campaign_id, window, level)
+        stage.do(releases.release, stage.season.as_eva, stage.season.campaign_id, releases.LevelRelease(window, level))
         if level == "certification":
             stage.clock.forward(days=7)
 
@@ -91,7 +91,7 @@ def test_a_late_run_is_outside_ranks_until_it_is_admitted_with_a_reason(stage):
     with stage.office.writing() as session:
         text = plans.newest_version(session, stage.season.campaign_id).text
         late = text.replace('certification = "7 days"', 'certification = "0 min"\nlate_grace = "2 days"')
-        plans.change(session, stage.office, stage.season.as_eva, "small", late, reason="a storm")
+        plans.change_plan(session, stage.office, stage.season.as_eva, "small", late, reason="a storm")
     stage.clock.set("2018-04-09 12:00")
     run = stage.submit("alpha", "perfect")
     stage.clock.set("2018-04-12 12:00")
@@ -125,7 +125,7 @@ def test_names_on_boards_follow_the_window_and_in_public_the_pis_consent(
     with stage.office.writing() as session:
         text = plans.newest_version(session, stage.season.campaign_id).text
         text = text.replace('certification = "7 days"', f'certification = "0 min"\nnaming = "{naming}"')
-        plans.change(session, stage.office, stage.season.as_eva, "small", text, reason="names")
+        plans.change_plan(session, stage.office, stage.season.as_eva, "small", text, reason="names")
         pseudonyms = {team.name: team.pseudonym for team in session.query(Team)}
     clock.set("2018-04-03 12:00")
     stage.submit("alpha", "perfect")
@@ -153,19 +153,19 @@ def test_on_a_ladder_a_team_sees_one_number_that_moves_only_by_a_step(sqlite_off
     with stage.office.writing() as session:
         text = plans.newest_version(session, stage.season.campaign_id).text
         text = text.replace('kind = "development"', 'kind = "development"\nladder = 2.0')
-        plans.change(session, stage.office, stage.season.as_eva, "small", text, reason="a ladder")
+        plans.change_plan(session, stage.office, stage.season.as_eva, "small", text, reason="a ladder")
     runs = [stage.submit("alpha", "silent", label="one", kind="contrastive")]
     runs.append(stage.submit("alpha", "silent", label="two", kind="contrastive"))
     clock.forward(minutes=1)
     with stage.office.reading() as session:
         ada = viewer(session, stage.season.campaign_id, stage.season.ada)
-        first, waiting = (seeing.result(session, stage.office, ada, run) for run in runs)
+        first, waiting = (visibility.result(session, stage.office, ada, run) for run in runs)
     assert (first.level, set(first.data["values"]["aqwv"])) == ("ladder", {"value", "step"})
     assert waiting.data["values"] == first.data["values"]
     assert (first.key, first.at, "breakdowns" in first.data) == ("", None, False)
     assert stage.compare_all() == 1
     with stage.office.reading() as session:
-        again = seeing.result(session, stage.office, ada, runs[1])
+        again = visibility.result(session, stage.office, ada, runs[1])
     assert again.data["values"] == first.data["values"]
 
 
@@ -204,7 +204,7 @@ def test_a_final_value_is_over_the_closed_queries_alone(sqlite_office, clock, pa
         ("Beta", 0.0, False, False),
     ]
     with stage.office.reading() as session:
-        runs = seeing.submissions(session, stage.office, EVALUATION, stage.season.campaign_id)
+        runs = visibility.submissions(session, stage.office, EVALUATION, stage.season.campaign_id)
         found = json.loads(stage.office.files.read(session.query(Board).one().digest))
     assert max(run.result.value for run in runs) < 1.0
     assert {values["aqwv"]["value"] for values in found["values"].values()} == {1.0, 0.0}, "over the closed ones"

@@ -7,16 +7,16 @@ import pytest
 from sqlalchemy import event, select, text
 from tests.campaign.staging import staged
 
+from basanite.campaign.actions import plans, releases
 from basanite.campaign.duties import all_duties
 from basanite.campaign.intake import similarity
-from basanite.campaign.jobs import pulse, queue
-from basanite.campaign.model.standing import STANDINGS, Run, compared
+from basanite.campaign.jobs import queue, worker
+from basanite.campaign.model.standings import STANDINGS, Run, compared_runs
 from basanite.campaign.office import COMMAND
-from basanite.campaign.organising import plans, releasing
-from basanite.campaign.people.persons import add_person
+from basanite.campaign.people.persons import Newcomer, add_person
 from basanite.campaign.people.roles import viewer
-from basanite.campaign.people.teams.making import create_team
-from basanite.campaign.results import boards, seeing
+from basanite.campaign.people.teams import NewTeam, create_team
+from basanite.campaign.results import boards, visibility
 from basanite.campaign.store.tables import Submission
 from basanite.testing import small_office
 
@@ -57,8 +57,8 @@ def add_runs(session, office, small, teams, count, seed, **fixed):
 
 
 def a_team(session, office, small, name):
-    person = add_person(session, office, name=name, mail=f"{name.lower()}@people.example")
-    return create_team(session, office, COMMAND, small.campaign_id, name=name, pi=person.id).id
+    person = add_person(session, office, Newcomer(name=name, mail=f"{name.lower()}@people.example"))
+    return create_team(session, office, COMMAND, small.campaign_id, NewTeam(name=name), pi=person.id).id
 
 
 def field_of_all_rows(rows):
@@ -72,7 +72,7 @@ def field_of_all_rows(rows):
     runs = [
         Run(row.id, row.team_id, row.type, row.task, row.state, row.standing, row.admitted is not None) for row in there
     ]
-    chosen = compared(runs, {run.team for run in runs if run.standing != "baseline"})
+    chosen = compared_runs(runs, {run.team for run in runs if run.standing != "baseline"})
     newest = {run.team: run.id for run in chosen.runs}
     return set(newest.values()), {run.id for run in chosen.baselines}, chosen.left_out
 
@@ -120,7 +120,7 @@ def released(tmp_path, clock, pack):
         stage.submit(team)
     clock.set("2018-04-09 06:00")
     for level in ("certification", "top"):
-        stage.do(releasing.release, stage.season.as_eva, stage.season.campaign_id, "week", level)
+        stage.do(releases.release, stage.season.as_eva, stage.season.campaign_id, releases.LevelRelease("week", level))
         clock.forward(days=7)
     yield stage
     office.close()
@@ -166,8 +166,8 @@ def looks(stage):
         return look
 
     found = {
-        "list": seen(seeing.submissions, season.campaign_id),
-        "board": seen(seeing.board, season.campaign_id, "week", "CLIR", language="1A"),
+        "list": seen(visibility.submissions, season.campaign_id),
+        "board": seen(visibility.board, season.campaign_id, boards.Subject("week", "CLIR", language="1A")),
     }
     return found | {duty.__name__: lambda duty=duty: duty(office) for duty in all_duties() if hasattr(duty, "__name__")}
 
@@ -203,7 +203,7 @@ def test_a_question_without_an_index_would_be_noticed(released):
 
 def test_looking_for_jobs_at_work_reads_no_job_that_has_ended(released):
     def look():
-        pulse.jobs_left(queue.client(released.office))
+        worker.jobs_left(queue.client(released.office))
         queue.client(released.office).list_workflows(status="PENDING", queue_name=queue.QUEUE, load_input=False)
 
     assert whole_tables(released.office, look) == []

@@ -5,16 +5,16 @@ from dataclasses import asdict, replace
 
 import pytest
 
+from basanite.campaign.model.policy import VISITOR
 from basanite.campaign.model.refusals import RefusedError
-from basanite.campaign.model.viewer import VISITOR
 from basanite.campaign.office import Actor
-from basanite.campaign.people.privacy.exporting import export_person
+from basanite.campaign.people.privacy import export_person
 from basanite.campaign.people.roles import viewer
-from basanite.campaign.results import seeing
-from basanite.campaign.results.adopted import adopted, content
+from basanite.campaign.results import boards, visibility
+from basanite.campaign.results.facts import adopted_results, content
 from basanite.campaign.store.tables import Event, Message, Receipt, Reference
 from basanite.synthetic.clir import Quality, system_members, write_members
-from basanite.testing.packs import SPEC
+from basanite.testing.season import SPEC
 
 
 @pytest.fixture
@@ -32,13 +32,15 @@ def everything_a_team_gets(stage, run):
     with office.reading() as session:
         people = [viewer(session, season.campaign_id, who) for who in (season.ada, season.alan, season.bea)]
         for who in (*people, VISITOR):
-            for ask in (seeing.submission, seeing.result, seeing.results):
+            for ask in (visibility.submission, visibility.result, visibility.results, visibility.run_view):
                 try:
                     texts.append(repr(ask(session, office, who, run)))
                 except RefusedError as refusal:
                     texts.append(str(refusal))
-            texts.append(repr(seeing.submissions(session, office, who, season.campaign_id)))
-            board = seeing.board(session, office, who, season.campaign_id, "week", "CLIR", language="1A")
+            texts.append(repr(visibility.submissions(session, office, who, season.campaign_id)))
+            board = visibility.board(
+                session, office, who, season.campaign_id, boards.Subject("week", "CLIR", language="1A")
+            )
             texts.append(json.dumps(asdict(board), default=str))
         texts += [json.dumps(one.data) for one in session.query(Message)]
         texts += [one.content.decode() for one in session.query(Receipt)]
@@ -50,7 +52,7 @@ def everything_a_team_gets(stage, run):
 def secrets_of(stage, run):
     """The reference's id and digests, every hidden value to four digits, and the key of the result."""
     with stage.office.reading() as session:
-        result = adopted(session, [run])[run]
+        result = adopted_results(session, [run])[run]
         values = content(stage.office, result)["values"]
         reference = session.get(Reference, result.reference_id)
         numbers = {f"{one['value']:.4f}" for one in values.values() if one["value"] is not None}
@@ -74,7 +76,7 @@ def test_no_document_and_no_verdict_on_one_is_shown_to_anybody_even_with_full_fe
     with stage.office.reading() as session:
         for who in (stage.season.ada, stage.season.eva):
             seen = viewer(session, stage.season.campaign_id, who)
-            text = json.dumps(asdict(seeing.submission(session, stage.office, seen, run)), default=str)
+            text = json.dumps(asdict(visibility.submission(session, stage.office, seen, run)), default=str)
             assert "aqwv" in text
             assert [name for name in names if name in text] == []
 
@@ -88,7 +90,7 @@ def test_the_visible_sequence_is_the_same_for_a_perfect_and_a_silent_run(stage):
             person = getattr(stage.season, who)
             seen = viewer(session, stage.season.campaign_id, person)
             mails = session.query(Message).filter(Message.person_id == person, Message.template.like("%submission%"))
-            shown = seeing.submission(session, stage.office, seen, run)
+            shown = visibility.submission(session, stage.office, seen, run)
             sequences.append((sorted(one.template for one in mails), shown.state, shown.final, shown.result))
     assert sequences[0] == sequences[1]
 
@@ -98,6 +100,6 @@ def test_the_seed_of_a_sealed_campaign_is_in_no_answer(stage):
     secret = int.from_bytes(stage.office.vault.secret("seed", stage.season.campaign_id), "big")
     with stage.office.reading() as session:
         ada = viewer(session, stage.season.campaign_id, stage.season.ada)
-        text = repr(seeing.submission(session, stage.office, ada, run))
+        text = repr(visibility.submission(session, stage.office, ada, run))
     assert str(secret) not in text
     assert "seed" not in text

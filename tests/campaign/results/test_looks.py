@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import select, update
 from tests.campaign.results.test_boards import board, release
 
-from basanite.campaign.organising import rescoring
+from basanite.campaign.actions import rescoring
 from basanite.campaign.store import looks
 from basanite.campaign.store.tables import Looks, Submission
 

@@ -4,10 +4,10 @@ from dataclasses import asdict
 
 import pytest
 
-from basanite.campaign.jobs import comparing
+from basanite.campaign.actions import plans
+from basanite.campaign.jobs import comparison
 from basanite.campaign.model.refusals import RefusedError
 from basanite.campaign.office import Actor
-from basanite.campaign.organising import plans
 from basanite.campaign.people.roles import viewer
 from basanite.campaign.results import own_runs
 from basanite.testing import small_campaign_text
@@ -20,7 +20,7 @@ def looking(stage, who):
 
 def compared(stage, who, runs):
     with stage.office.reading() as session:
-        return own_runs.compared(session, stage.office, looking(stage, who), stage.season.campaign_id, runs)
+        return own_runs.own_comparison(session, stage.office, looking(stage, who), stage.season.campaign_id, runs)
 
 
 def ask(stage, who, runs):
@@ -46,7 +46,7 @@ def test_a_comparison_is_asked_for_computed_and_told_in_numbers_and_words(stage)
     ask(stage, "ada", runs)
     ask(stage, "alan", runs[::-1])
     assert compared(stage, "alan", runs).state == "computing"
-    assert comparing.compare(stage.office, **order(stage, "ada", runs)) == "there"
+    assert comparison.compare(stage.office, **order(stage, "ada", runs)) == "there"
     found = compared(stage, "ada", runs)
     assert (found.state, found.metric, len(found.pairs)) == ("there", "aqwv", 1)
     (pair,) = found.pairs
@@ -69,7 +69,7 @@ def test_one_that_never_came_may_be_asked_for_again_after_an_hour(stage):
 def test_limited_feedback_and_ladders_refuse(stage, words):
     text = small_campaign_text().replace('feedback = "full"\n', "" if "feedback" in words else 'feedback = "full"\n')
     text = text.replace('kind = "development"', words)
-    stage.do(plans.change, stage.season.as_eva, "small", text, reason="less is shown")
+    stage.do(plans.change_plan, stage.season.as_eva, "small", text, reason="less is shown")
     assert refused(stage, two(stage))
 
 
@@ -79,7 +79,7 @@ def test_a_blind_week_refuses(stage):
 
 
 def refused(stage, runs):
-    with pytest.raises(RefusedError, match="more of these runs than their window shows"):
+    with pytest.raises(RefusedError, match="more about these runs than their window shows"):
         ask(stage, "ada", runs)
     return compared(stage, "ada", runs).state == "refused"
 

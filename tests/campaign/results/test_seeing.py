@@ -4,14 +4,13 @@ import pytest
 from tests.campaign.staging import WRITTEN
 
 import basanite
-from basanite.campaign.jobs.material import material, order
-from basanite.campaign.jobs.running import carried_out
+from basanite.campaign.actions import plans, releases
+from basanite.campaign.jobs.scoring_process import material, order, run_order
+from basanite.campaign.model.policy import VISITOR, Viewer
 from basanite.campaign.model.refusals import RefusedError
-from basanite.campaign.model.viewer import VISITOR, Viewer
-from basanite.campaign.organising import plans, releasing
 from basanite.campaign.people.roles import viewer
-from basanite.campaign.results import seeing
-from basanite.campaign.results.adopted import adopted
+from basanite.campaign.results import visibility
+from basanite.campaign.results.facts import adopted_results
 from basanite.campaign.store.tables import Submission
 
 
@@ -23,12 +22,12 @@ def looking(stage, who):
 def result(stage, who, submission):
     with stage.office.reading() as session:
         seen = who if isinstance(who, Viewer) else looking(stage, who)
-        return seeing.result(session, stage.office, seen, submission)
+        return visibility.result(session, stage.office, seen, submission)
 
 
 def one(stage, who, submission):
     with stage.office.reading() as session:
-        return seeing.submission(session, stage.office, looking(stage, who), submission)
+        return visibility.submission(session, stage.office, looking(stage, who), submission)
 
 
 def test_a_window_with_full_feedback_shows_the_own_team_values_intervals_and_breakdowns(stage):
@@ -60,9 +59,9 @@ def test_a_stored_result_is_made_again_from_the_stored_archive_byte_for_byte(sta
     WRITTEN.clear()  # so that the result is one of this campaign, with its own seed
     run = stage.submit("alpha", "perfect")
     with stage.office.reading() as session:
-        submission, held = session.get(Submission, run), adopted(session, [run])[run]
+        submission, held = session.get(Submission, run), adopted_results(session, [run])[run]
         used = material(session, stage.office, submission, reference_id=held.reference_id)
-    with carried_out(stage.office, order(stage.office, "score", submission, used)) as outcome:
+    with run_order(stage.office, order(stage.office, "score", submission, used)) as outcome:
         again = outcome.path("result.json").read_bytes()
     assert again == stage.office.files.read(held.digest)
     assert used.key(submission) == held.key
@@ -79,7 +78,7 @@ def test_limited_feedback_is_three_values_to_three_decimals_with_one_fixed_half_
     with stage.office.writing() as session:
         text = plans.newest_version(session, stage.season.campaign_id).text
         text = text.replace('feedback = "full"', 'feedback = "limited"')
-        plans.change(session, stage.office, stage.season.as_eva, "small", text, reason="less")
+        plans.change_plan(session, stage.office, stage.season.as_eva, "small", text, reason="less")
     seen = result(stage, "ada", stage.submit())
     assert seen.level == "limited"
     assert set(seen.data["values"]) == {"aqwv", "aqwv_all", "aqwv_relevant"}
@@ -92,19 +91,24 @@ def test_pages_of_submissions_go_on_where_the_last_one_ended(both):
     runs = [both.submit(label=label, kind="contrastive") for label in ("one", "two", "three")]
     with both.office.reading() as session:
         ada, campaign = viewer(session, both.season.campaign_id, both.season.ada), both.season.campaign_id
-        first = seeing.submissions(session, both.office, ada, campaign, limit=2)
+        first = visibility.submissions(session, both.office, ada, campaign, visibility.SubmissionFilter(limit=2))
         last = (first[-1].received, first[-1].id)
-        rest = seeing.submissions(session, both.office, ada, campaign, before=last)
+        rest = visibility.submissions(session, both.office, ada, campaign, visibility.SubmissionFilter(before=last))
         bea = viewer(session, campaign, both.season.bea)
         assert {one.id for one in (*first, *rest)} == set(runs)
         assert len(first) == 2
-        assert seeing.submissions(session, both.office, bea, campaign) == ()
-        assert seeing.submissions(session, both.office, bea, campaign, team_id=both.season.alpha) == ()
+        assert visibility.submissions(session, both.office, bea, campaign) == ()
+        assert (
+            visibility.submissions(
+                session, both.office, bea, campaign, visibility.SubmissionFilter(team_id=both.season.alpha)
+            )
+            == ()
+        )
 
 
 def titles(stage, who, submission):
     with stage.office.reading() as session:
-        return [one.title for one in seeing.figures(session, stage.office, looking(stage, who), submission)]
+        return [one.title for one in visibility.figures(session, stage.office, looking(stage, who), submission)]
 
 
 CURVES = ["Value over threshold", "Where the value is lost", "Misses against false alarms (DET)"]
@@ -124,7 +128,7 @@ def test_curves_of_a_sealed_set_wait_for_the_release_of_details(stage):
     assert titles(stage, "ada", run) == []
     stage.clock.set("2018-04-20 12:00")
     for level, seen in (("certification", False), ("top", False), ("details", True)):
-        stage.do(releasing.release, stage.season.as_eva, stage.season.campaign_id, "week", level)
+        stage.do(releases.release, stage.season.as_eva, stage.season.campaign_id, releases.LevelRelease("week", level))
         stage.clock.set("2018-05-20 12:00")
         assert bool(titles(stage, "ada", run)) == seen, level
 
@@ -132,7 +136,7 @@ def test_curves_of_a_sealed_set_wait_for_the_release_of_details(stage):
 def test_an_organiser_of_another_campaign_is_a_stranger_here(stage):
     run = stage.submit("alpha")
     foreign = Viewer("somebody", frozenset({"evaluation"}), campaign="another campaign")
-    for ask in (seeing.submission, seeing.results, seeing.result):
+    for ask in (visibility.submission, visibility.results, visibility.result, visibility.run_view):
         with stage.office.reading() as session, pytest.raises(RefusedError) as refusal:
             ask(session, stage.office, foreign, run)
         assert refusal.value.status == 404

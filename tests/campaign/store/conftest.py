@@ -1,9 +1,9 @@
 """Rows in every table that the database guards."""
 
 import pytest
-from tests.campaign.annotating.rows import annotation_rows
-from tests.campaign.answering.rows import reading_rows
-from tests.campaign.panels.rows import panel_rows
+from tests.campaign.work.annotation.rows import annotation_rows
+from tests.campaign.work.panels.rows import panel_rows
+from tests.campaign.work.reading.rows import reading_rows
 
 from basanite.campaign.store.tables import (
     Adoption,

@@ -3,8 +3,8 @@
 import pytest
 from sqlalchemy import func, make_url, select, text
 
+from basanite.campaign.archive.backup import snapshot
 from basanite.campaign.jobs.queue import jobs_engine
-from basanite.campaign.keeping.backup import snapshot
 from basanite.campaign.store.database import GONE_SECONDS, SERVER_LIMITS, in_blocks, make_engine
 from basanite.campaign.store.tables import Team
 from basanite.testing import small_office

@@ -2,8 +2,8 @@
 
 import hashlib
 
-from basanite.campaign.jobs.running import Given, Order, carried_out
-from basanite.formats.archives.repair import write_archive
+from basanite.campaign.jobs.scoring_process import Given, Order, run_order
+from basanite.formats.archives.output import write_archive
 from basanite.testing import small_office
 
 
@@ -27,7 +27,7 @@ def test_a_child_scores_with_an_encrypted_reference(tmp_path, clock, pack):
         sealed=False,
         settings={},
     )
-    with carried_out(office, order) as outcome:
+    with run_order(office, order) as outcome:
         assert outcome.good
         assert b'"aqwv"' in outcome.path("result.json").read_bytes()
     assert [path for path in (tmp_path / "data").rglob("*") if path.is_file() and raw[50:90] in path.read_bytes()] == []

@@ -4,10 +4,10 @@ from contextlib import closing
 
 import pytest
 from sqlalchemy.exc import OperationalError
+from tests.offices.engines import SWITCH, copied_office, empty_place, leave, open_office, place, title
 
 from basanite.campaign.store.tables import Team
 from basanite.testing import season, small_office
-from basanite.testing.engines import SWITCH, copied_office, empty_place, leave, open_office, place, title
 
 pytestmark = pytest.mark.store
 

@@ -4,8 +4,8 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
-from sqlalchemy import text
-from sqlalchemy.exc import DatabaseError
+from sqlalchemy import text, update
+from sqlalchemy.exc import DatabaseError, StatementError
 from sqlalchemy.orm import Session
 
 from basanite.campaign.store import events
@@ -69,6 +69,24 @@ SWAP = (
     "UPDATE events SET sequence = 4 WHERE sequence = 99",
 )
 COLUMNS = "campaign_id, at, actor, kind, subject, data, previous, digest"
+
+
+@pytest.mark.parametrize("data", [{"value": float("nan")}, {"deep": [float("inf")]}], ids=["nan", "infinity"])
+def test_what_is_no_json_is_neither_logged_nor_kept_in_another_table(log, data):
+    with pytest.raises(ValueError, match="not JSON compliant"), log.writing() as session:
+        events.record(session, "thing.done", at=log.clock(), actor="system", subject="s", data=data)
+    with pytest.raises((StatementError, ValueError), match="not JSON compliant"), log.writing() as session:
+        session.execute(update(Event).where(Event.sequence == 3).values(data=data))
+    assert found(log) == []
+
+
+def test_a_nan_that_somebody_writes_into_the_table_is_found_or_refused_by_the_database(log):
+    statement = "UPDATE events SET data = '{\"value\": NaN}' WHERE sequence = 3"
+    if log.database.engine.dialect.name == "sqlite":
+        assert tampered(log, statement) == [3]
+    else:
+        with pytest.raises(DatabaseError, match="invalid input syntax for type json"):
+            tampered(log, statement)
 
 
 def test_every_manipulation_is_found(log):

@@ -68,7 +68,7 @@ def test_a_source_that_fails_leaves_nothing(files):
 
 @pytest.mark.parametrize("name", ["", "../../etc/passwd", "A" * 64, "0" * 63, "0" * 64 + "\n"])
 def test_only_a_digest_names_a_file(files, name):
-    with pytest.raises(ValueError, match="no digest"):
+    with pytest.raises(ValueError, match="not a digest"):
         files.path(name)
 
 
@@ -121,7 +121,7 @@ def test_a_full_disk_is_said_clearly_and_nothing_is_lost(tmp_path):
     done = subprocess.run(
         [sys.executable, "-c", FULL, str(tmp_path / "files")], capture_output=True, text=True, check=True
     )
-    assert done.stdout.startswith("507 b'kept' there is no room left on the server")
+    assert done.stdout.startswith("507 b'kept' the server's disk is full")
     assert [path.read_bytes() for path in all_files(tmp_path)] == [b"kept"]
 
 

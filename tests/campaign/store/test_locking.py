@@ -8,9 +8,9 @@ from sqlalchemy import select
 from sqlalchemy.exc import DBAPIError
 
 import basanite
+from basanite.campaign.actions import two_people
 from basanite.campaign.model.refusals import RefusedError
 from basanite.campaign.office import Actor
-from basanite.campaign.organising import approvals
 from basanite.campaign.store.tables import Approval, Team
 
 SOURCE = Path(basanite.__file__).parent
@@ -40,14 +40,14 @@ def test_every_row_that_is_locked_is_read_again():
 @on_postgresql
 def test_what_was_decided_between_the_look_and_the_lock_is_seen(office, small):
     with office.writing() as session:
-        wanted = {"campaign_id": small.campaign_id, "data": {"window": "week"}, "reason": "it is time"}
-        asked = approvals.ask(session, office, small.as_eva, "release", **wanted).id
+        wanted = two_people.Request("release", {"window": "week"}, "it is time")
+        asked = two_people.ask(session, office, small.as_eva, small.campaign_id, wanted).id
     with office.writing() as one:
         assert one.get_one(Approval, asked).state == "waiting"
         with office.writing() as other:
-            approvals.agree(other, office, Actor(small.otto), asked)
-        with pytest.raises(RefusedError, match="agreed already"):
-            approvals.refuse(one, office, small.as_eva, asked)
+            two_people.record_decision(other, office, Actor(small.otto), asked, "agreed")
+        with pytest.raises(RefusedError, match="already agreed"):
+            two_people.record_decision(one, office, small.as_eva, asked, "refused")
 
 
 def test_who_only_reads_sees_one_moment_however_many_questions_it_asks(office, small):

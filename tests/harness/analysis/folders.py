@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from basanite.harness.conditions import CLAIMS, runs
+from basanite.harness.conditions import CLAIMS, FLOOR, runs
 from basanite.harness.protocol import Partition
 from basanite.harness.results import (
     ResultFolder,
@@ -18,10 +18,10 @@ from basanite.harness.results import (
     write_status,
     write_truth,
 )
-from basanite.harness.steps.scoring import Measure
+from basanite.harness.steps.classification import Measure
 
-SIGNAL = {1: 2.0, 2: 1.0, 3: 1.2, 4: 1.0, 5: 1.4, 6: 2.0}
-"""How well each condition sees the truth: the deep system is as good as the strong one."""
+SIGNAL = {0: 0.0, 1: 2.0, 2: 1.0, 3: 1.2, 4: 1.0, 5: 1.4, 6: 2.0}
+"""How well each condition sees the truth: the deep system is as good as the strong one, and the floor sees nothing."""
 
 
 def folder(
@@ -51,7 +51,7 @@ def folder(
     noise = {target: rng.normal(size=(folds, rows)) for target in targets}  # folds and rows that all runs share
     own = rng.normal(size=(len(targets), folds, rows))
     for replication in range(1, replications + 1):
-        for at, run in enumerate(runs(teams)):
+        for at, run in enumerate(sorted(runs(teams), key=lambda run: run.condition == FLOOR)):
             if run.name in gone:
                 made.statuses.append(_status(task, run, replication, "not provided", "no learner"))
                 continue
@@ -71,7 +71,7 @@ def _truth(rng, metric, rows):
 def _scores(metric, truth, level, noise):
     if metric == "map11":
         return level * truth + noise
-    return np.clip(truth + noise / level, 1, 5)
+    return np.clip(truth + noise / level, 1, 5) if level else np.full(noise.shape, 3.0)
 
 
 def _status(task, run, replication, state, reason):

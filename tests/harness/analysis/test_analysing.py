@@ -6,9 +6,8 @@ import math
 import pytest
 from tests.harness.analysis.folders import folder
 
-from basanite.analysis.ranking import holm
-from basanite.harness.analysis.analysing import READINGS, Options, analyse, write_analysis
-from basanite.harness.analysis.rankings import said
+from basanite.analysis.comparison import holm
+from basanite.harness.analysis.run_analysis import READINGS, Options, analyse, ranking_sentence, write_analysis
 from basanite.harness.analysis.verdicts import NO_MARGIN, ONE_MODEL
 
 FEW = Options(draws=120)
@@ -82,7 +81,7 @@ def test_teams_are_ranked_by_task_and_metric_with_what_is_significant(tmp_path):
     task = analyse(folder(tmp_path, signal={(6, "b"): 3.5}), FEW)
     top = task.tasks["video"].rankings[0]
     assert (top.condition, top.order, top.ranges) == (6, ("b", "a"), {"b": (1, 1), "a": (2, 2)})
-    assert "significant" in said(top, task.teams, 0.05)
+    assert "significant" in ranking_sentence(top, task.teams, 0.05)
     assert {one.metric for one in task.tasks["video"].rankings if one.condition == 6} == {"map11", "map"}
 
 
@@ -90,7 +89,7 @@ def test_a_small_difference_is_ranked_but_said_not_to_be_significant(tmp_path):
     found = analyse(folder(tmp_path, rows=60, signal={(6, "b"): 2.02}), FEW)
     top = found.tasks["video"].rankings[0]
     assert set(top.ranges.values()) == {(1, 2)}
-    assert said(top, found.teams, 0.05).endswith("no difference is significant.")
+    assert ranking_sentence(top, found.teams, 0.05).endswith("no difference is significant.")
 
 
 def test_with_ratings_the_lowest_is_first(tmp_path):
@@ -141,8 +140,8 @@ def test_draws_in_which_a_class_has_no_positive_are_counted(tmp_path):
 
     from basanite.harness.results import write_truth
 
-    result = folder(tmp_path, rows=40)
-    truth = np.zeros(40)
+    result = folder(tmp_path, rows=60)
+    truth = np.zeros(60)
     truth[3] = 1
     write_truth(tmp_path, "video", "run", truth)
     found = analyse(result, FEW).tasks["video"]

@@ -6,9 +6,8 @@ from sklearn.metrics import average_precision_score
 from tests.harness.analysis.folders import folder
 
 from basanite.analysis.resampling import weights
-from basanite.harness.analysis.components import Block, components, rmse_cells
 from basanite.harness.analysis.gains import Comparer
-from basanite.harness.analysis.precision import precision_of
+from basanite.harness.analysis.variance import Block, components, precision_of, rmse_cells
 from basanite.metrics.retrieval.average_precision import AP, AP11, Confidences, rows
 
 
@@ -88,7 +87,7 @@ def test_with_three_seeds_the_seed_is_a_third_factor(metric, tmp_path):
 
 
 def test_no_interval_of_a_value_leaves_the_range_of_its_metric(tmp_path):
-    result = folder(tmp_path, rows=30, signal={(6, "a"): 9.0, (4, "a"): 0.1})
+    result = folder(tmp_path, rows=60, signal={(6, "a"): 9.0, (4, "a"): 0.1})
     comparer = Comparer(result, "video", draws=200)
     assert comparer.value("6a").high <= 1
     assert comparer.value("4a").low >= 0
@@ -97,7 +96,7 @@ def test_no_interval_of_a_value_leaves_the_range_of_its_metric(tmp_path):
 def test_what_is_put_beside_the_runs_is_compared_like_one(tmp_path):
     result = folder(tmp_path)
     comparer = Comparer(result, "video", draws=200)
-    comparer.put("mine", {target: result.predictions("video", "6a", target) for target in ("run", "sit")})
+    comparer.add_predictions("mine", {target: result.predictions("video", "6a", target) for target in ("run", "sit")})
     same = comparer.gain("mine", "6a")
     assert (same.value, same.error, same.p) == (0.0, 0.0, 1.0)
     assert comparer.gain("mine", "4a").value == comparer.gain("6a", "4a").value

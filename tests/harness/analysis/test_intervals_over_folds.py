@@ -4,8 +4,14 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from basanite.harness.analysis.components import Block, components, rmse_cells
-from basanite.harness.analysis.crossed import Sample, crossed, mean_square_root
+from basanite.harness.analysis.variance import (
+    Block,
+    Sample,
+    components,
+    crossed_bootstrap,
+    mean_square_root,
+    rmse_cells,
+)
 
 
 def drawn(rng, folds=10, rows=80, fold_sd=0.3, row_sd=1.0, rest_sd=0.5):
@@ -90,7 +96,7 @@ def test_the_crossed_bootstrap_has_the_spread_of_the_components():
     rng = np.random.default_rng(5)
     errors = 4 + drawn(rng, folds=8, rows=120, fold_sd=0.4, row_sd=0.8)
     errors = np.abs(errors)
-    found = crossed({"a": sample(errors)}, rows=120, draws=4000, seed=1)["a"]
+    found = crossed_bootstrap({"a": sample(errors)}, rows=120, draws=4000, seed=1)["a"]
     wanted = components([block(rmse_cells(errors))], shared_folds=True)
     assert found.values.mean() == pytest.approx(wanted.value, rel=0.01)
     # The bootstrap counts the interaction twice, which is little here.
@@ -99,7 +105,7 @@ def test_the_crossed_bootstrap_has_the_spread_of_the_components():
 
 def test_all_systems_are_drawn_alike_so_equal_ones_never_differ():
     errors = np.random.default_rng(6).exponential(size=(5, 40))
-    found = crossed({"a": sample(errors), "b": sample(errors)}, rows=40, draws=200, seed=3)
+    found = crossed_bootstrap({"a": sample(errors), "b": sample(errors)}, rows=40, draws=200, seed=3)
     assert np.array_equal(found["a"].values, found["b"].values)
 
 
@@ -108,7 +114,7 @@ def test_the_same_row_has_the_same_weight_for_every_target():
     values = tuple(mean_square_root(fold) for fold in errors)
     rows = np.arange(40)
     twice = Sample({"food": (rows, values), "noise": (rows, values)})
-    found = crossed({"one": sample(errors), "two": twice}, rows=40, draws=200, seed=3)
+    found = crossed_bootstrap({"one": sample(errors), "two": twice}, rows=40, draws=200, seed=3)
     assert np.allclose(found["one"].values, found["two"].values)
 
 
@@ -116,7 +122,7 @@ def test_rows_of_one_cluster_are_drawn_together():
     errors = np.repeat(np.random.default_rng(8).exponential(size=(5, 10)), 4, axis=1)
     clusters = np.repeat(np.arange(10), 4)
     apart, together = (
-        crossed({"a": sample(errors)}, rows=40, draws=2000, seed=3, clusters=how)["a"].values.std()
+        crossed_bootstrap({"a": sample(errors)}, rows=40, draws=2000, seed=3, clusters=how)["a"].values.std()
         for how in (None, clusters)
     )
     assert together > 1.3 * apart
@@ -129,6 +135,6 @@ def test_a_target_without_positives_leaves_the_mean_of_that_draw_and_is_counted(
     two = Sample(
         {"run": (np.arange(30), (sometimes,) * 4), "sit": (np.arange(30), (lambda weights: np.ones(len(weights)),) * 4)}
     )
-    found = crossed({"a": two}, rows=30, draws=400, seed=0)["a"]
+    found = crossed_bootstrap({"a": two}, rows=30, draws=400, seed=0)["a"]
     assert 0 < found.undefined < 400
     assert set(np.round(found.values, 9)) == {0.75, 1.0}

@@ -7,7 +7,13 @@ import pytest
 from scipy import stats
 from tests.harness.analysis.folders import folder
 
-from basanite.harness.analysis.standing import all_values, averaged, bars_overlap, counted, fold_tests
+from basanite.harness.analysis.verdicts import (
+    all_values,
+    bars_overlap,
+    flag_summary,
+    fold_tests,
+    mean_over_replications,
+)
 from basanite.harness.results import ResultFolder, write_scores
 
 
@@ -37,7 +43,7 @@ def test_undefined_values_leave_the_mean_and_are_counted(tmp_path):
     ]
     write_scores(tmp_path, scores)
     found = all_values(ResultFolder(tmp_path), "video")["6a", 1]
-    assert found.undefined == 1
+    assert found.undefined_count == 1
     assert found.by_fold[0][0] == found.values[0, 1]
 
 
@@ -68,13 +74,13 @@ def test_bars_meet_where_one_ends_where_the_other_begins():
 def test_replications_are_averaged_value_by_value(tmp_path):
     result = folder(tmp_path, replications=3, noise_of_seeds=0.3)
     every = all_values(result, "video")
-    mean = averaged(every)["6a"]
+    mean = mean_over_replications(every)["6a"]
     assert mean.values == pytest.approx(sum(every["6a", number].values for number in (1, 2, 3)) / 3)
 
 
 def test_flags_are_counted_and_numbers_added_up():
-    assert counted(["constant scorer: x", "2 predictions were clipped", "3 predictions were clipped"]) == (
+    assert flag_summary(["constant scorer: x", "2 predictions were clipped", "3 predictions were clipped"]) == (
         "constant scorer: x (1 value)",
         "5 predictions were clipped",
     )
-    assert counted([]) == ()
+    assert flag_summary([]) == ()

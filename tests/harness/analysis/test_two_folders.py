@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from tests.harness.analysis.folders import folder
 
-from basanite.harness.analysis.analysing import Options
-from basanite.harness.analysis.comparing import compare_folders
-from basanite.harness.analysis.progressing import progress
+from basanite.harness.analysis.comparison import compare_folders, progress
+from basanite.harness.analysis.run_analysis import Options
 from basanite.harness.results import ResultFolder, write_scores
 
 FEW = Options(draws=120)
@@ -84,7 +83,7 @@ def test_predictions_of_a_foreign_folder_are_never_unpickled(tmp_path):
 
 def test_a_comparison_is_json_without_surprises(tmp_path):
     found = compare_folders(folder(tmp_path / "one"), folder(tmp_path / "two", gone=("6b",)))
-    from basanite.reports.formats.json_output import dumps
+    from basanite.canonical import dumps
 
     told = json.loads(dumps(found.as_dict()))
     assert told["agree"] is False
@@ -96,9 +95,9 @@ def test_progress_is_paired_where_rows_are_the_same(metric, tmp_path):
     before = folder(tmp_path / "before", metric=metric)
     after = folder(tmp_path / "after", metric=metric, signal={(6, "a"): 3.0})
     found = {one.run: one for one in progress(before, after, FEW).runs}
-    assert found["6a"].said == "better"
+    assert found["6a"].verdict == "better"
     assert found["6a"].gain.low > 0
-    assert (found["6b"].gain.value, found["6b"].gain.error, found["6b"].said) == (0.0, 0.0, "no change shown")
+    assert (found["6b"].gain.value, found["6b"].gain.error, found["6b"].verdict) == (0.0, 0.0, "no change shown")
     assert all(one.paired for one in found.values())
 
 

@@ -5,7 +5,7 @@ import math
 import pytest
 from scipy import stats
 
-from basanite.harness.analysis.verdicts import NO_MARGIN, ONE_MODEL, Contrast, judged
+from basanite.harness.analysis.verdicts import NO_MARGIN, ONE_MODEL, Contrast, judge_contrasts
 
 
 def contrast(gain, kind="superior", margin=None, error=0.01, **more):
@@ -13,7 +13,7 @@ def contrast(gain, kind="superior", margin=None, error=0.01, **more):
 
 
 def one(*args, **more):
-    return judged([contrast(*args, **more)])[0]
+    return judge_contrasts([contrast(*args, **more)])[0]
 
 
 @pytest.mark.parametrize(
@@ -46,10 +46,10 @@ def test_superiority_is_shown_by_rejecting_that_there_is_none(gain, finding, sta
 
 def test_holm_goes_over_the_tests_that_make_claims_and_no_others():
     many = [contrast(0.018), contrast(0.019), contrast(0.2), contrast(0.0, "not inferior", None)]
-    found = judged(many)
+    found = judge_contrasts(many)
     assert math.isnan(found[3].p_adjusted)  # without a margin nothing is tested there
     assert found[0].p_adjusted == pytest.approx(max(2 * found[1].p, found[0].p))
-    assert judged(many[:1])[0].p_adjusted == found[0].p
+    assert judge_contrasts(many[:1])[0].p_adjusted == found[0].p
 
 
 @pytest.mark.parametrize("alpha", [0.01, 0.05, 0.2])
@@ -58,9 +58,9 @@ def test_the_reason_of_a_verdict_is_true_at_every_level_of_the_tests(alpha, marg
     """Each bound that is said to lie above or below something does, with the confidence that stands beside it."""
     kind = "superior" if margin is None else "not inferior"
     line = -(margin or 0.0)
-    for found in judged([contrast(at / 1000, kind, margin) for at in range(-80, 81, 4)], alpha=alpha):
+    for found in judge_contrasts([contrast(at / 1000, kind, margin) for at in range(-80, 81, 4)], alpha=alpha):
         lower, upper = (found.gain + sign * stats.t.ppf(1 - alpha, 20) * 0.01 for sign in (-1, 1))
-        sure, reason = f"one-sided {100 - 100 * alpha:g} %", found.reason
+        sure, reason = f"one-sided {100 - 100 * alpha:g}%", found.reason
         assert sure in reason
         said = f"{sure} lower bound {lower:.4f} is above" in reason
         assert said == (lower > line and upper >= 0), reason
@@ -79,9 +79,9 @@ def test_the_smallest_detectable_gain_comes_from_the_error_alone():
 
 
 def test_with_fewer_than_three_seeds_a_verdict_is_for_one_trained_model():
-    assert judged([contrast(0.05)])[0].note == ONE_MODEL
-    assert judged([contrast(0.05)], replications=2)[0].note == ONE_MODEL
-    assert judged([contrast(0.05)], replications=3)[0].note == ""
+    assert judge_contrasts([contrast(0.05)])[0].note == ONE_MODEL
+    assert judge_contrasts([contrast(0.05)], replications=2)[0].note == ONE_MODEL
+    assert judge_contrasts([contrast(0.05)], replications=3)[0].note == ""
 
 
 def test_without_any_error_the_sign_decides():

@@ -7,10 +7,10 @@ import pytest
 from tests.harness.plans import DIGITS, HEAD, HERE, written
 
 from basanite.errors import SettingError
-from basanite.harness.analysis.analysing import Options, analyse
+from basanite.harness.analysis.run_analysis import Options, analyse
 from basanite.harness.evaluation import ready
-from basanite.harness.extras.asking import Asked, extras
-from basanite.harness.reporting.building import harness_report
+from basanite.harness.extras import Asked, extras
+from basanite.harness.report.report import harness_report
 from basanite.harness.running import Watcher, run_plan
 
 FEW = Options(draws=120)
@@ -36,7 +36,7 @@ ASKED = Asked((0.0, 0.05, 1.0), (0.2, 1.0), layers=True, measures=True, invarian
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
     folder = tmp_path_factory.mktemp("extras")
-    evaluation = ready(written(folder, HEAD + DIGITS + TEAMS))
+    evaluation = ready(written(folder, HEAD + DIGITS.replace("n = 300\nfolds = 3", "n = 500\nfolds = 5") + TEAMS))
     result = run_plan(evaluation, folder / "result")
     return evaluation, result, extras(evaluation, result, ASKED, options=FEW)
 

@@ -6,11 +6,24 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from basanite.harness.extras.inspecting import alignment, invariance
-from basanite.harness.extras.paths import DROPPED, path_of, shifted, synonyms
-from basanite.harness.extras.study import nested_order
-from basanite.harness.extras.works import joined, measured, picked, quantity, reordered, sparseness
-from basanite.harness.steps.health import effective_rank, layer_flags
+from basanite.harness.inspection import (
+    DROPPED,
+    alignment,
+    changed_versions,
+    invariance,
+    shift_pictures,
+    synonyms,
+)
+from basanite.harness.steps.training import effective_rank, layer_flags
+from basanite.harness.study import (
+    describe_codes,
+    join_layers,
+    measure_codes,
+    nested_order,
+    reorder_rows,
+    reorder_values,
+    sparseness,
+)
 
 
 def stored(value):
@@ -24,7 +37,7 @@ def test_dimensions_active_and_dead_units_are_counted():
     codes = np.random.default_rng(0).normal(size=(50, 4))
     codes[:, 1] = 3.0  # the same for every row
     codes[:, 2] = 0.0
-    found = quantity({"codes_1": codes}, "codes_1")
+    found = describe_codes({"codes_1": codes}, "codes_1")
     assert (found["dimensions"], found["active"], found["dead"]) == (4, 2, 2)
     assert found["zeros"] == pytest.approx(0.25)
 
@@ -38,7 +51,7 @@ def test_sparsity_and_effective_rank_are_those_of_their_definitions():
     values = np.linalg.svd(rows - rows.mean(axis=0), compute_uv=False)
     shares = values / values.sum()
     assert effective_rank(np.cov(rows.T, bias=True)) == pytest.approx(np.exp(-(shares * np.log(shares)).sum()))
-    found = quantity({"codes_1": rows}, "codes_1")
+    found = describe_codes({"codes_1": rows}, "codes_1")
     assert found["effective_rank"] == pytest.approx(np.exp(-(shares * np.log(shares)).sum()))
     assert found["sparsity"] == pytest.approx(sparseness(rows).mean())
 
@@ -68,21 +81,24 @@ def test_a_layer_with_more_units_than_rows_is_looked_at_without_a_matrix_of_its_
 
 def test_quantity_is_the_same_for_sparse_codes():
     dense = np.random.default_rng(2).poisson(0.3, size=(40, 5)).astype(float)
-    assert quantity({"c": scipy.sparse.csr_array(dense)}, "c") == quantity({"c": dense}, "c")
+    assert describe_codes({"c": scipy.sparse.csr_array(dense)}, "c") == describe_codes({"c": dense}, "c")
 
 
 def test_a_code_of_zeros_has_no_rank_and_no_active_unit():
-    found = quantity({"c": np.zeros((5, 3))}, "c")
+    found = describe_codes({"c": np.zeros((5, 3))}, "c")
     assert (found["active"], found["effective_rank"]) == (0, 0.0)
 
 
 def test_layers_are_joined_and_rows_reordered():
     one, two = np.arange(6.0).reshape(3, 2), np.arange(3.0).reshape(3, 1)
-    both = stored(joined({"codes_1": one, "codes_2": two}, 2)["features"])
+    both = stored(join_layers({"codes_1": one, "codes_2": two}, 2)["features"])
     assert both.tolist() == [[0, 1, 0], [2, 3, 1], [4, 5, 2]]
     order = {"rows": np.array([2, 0, 1])}
-    assert stored(reordered({"codes_1": one}, order, "codes_1")["features"]).tolist() == [[4, 5], [0, 1], [2, 3]]
-    assert picked({"values": np.array([7.0, 8.0])}, {"rows": np.array([1, 0, 2])})["values"].tolist() == [8.0, 7.0]
+    assert stored(reorder_rows({"codes_1": one}, order, "codes_1")["features"]).tolist() == [[4, 5], [0, 1], [2, 3]]
+    assert reorder_values({"values": np.array([7.0, 8.0])}, {"rows": np.array([1, 0, 2])})["values"].tolist() == [
+        8.0,
+        7.0,
+    ]
 
 
 def test_every_beginning_of_the_order_has_the_classes_of_the_whole():
@@ -96,13 +112,13 @@ def test_every_beginning_of_the_order_has_the_classes_of_the_whole():
 
 
 def test_measures_of_a_layer_are_those_of_the_library():
-    from basanite.metrics.representation.cosine import gap
+    from basanite.representation.measures.ferm import gap
 
     rng = np.random.default_rng(4)
     labels = np.repeat([0, 1, 2], 20)
     rows = np.abs(rng.normal(size=(70, 5)))
     rows[10:] += 3 * np.eye(5)[labels]
-    found = measured({"codes_1": rows}, {"values": labels}, "codes_1", 10)
+    found = measure_codes({"codes_1": rows}, {"values": labels}, "codes_1", 10)
     assert found["values"]["gap"] == pytest.approx(gap(rows[10:], labels))
     assert {"ferm1", "silhouette", "dunn"} <= found["values"].keys()
 
@@ -123,22 +139,22 @@ def test_dead_units_have_no_invariance():
 
 
 def test_paths_leave_words_out_and_shift_pictures():
-    path, kind = path_of(["the food was very good and the service fast"] * 50)
+    path, kind = changed_versions(["the food was very good and the service fast"] * 50)
     lengths = [np.mean([len(text.split()) for text in step]) for step in path]
     assert len(lengths) == len(DROPPED)
     assert lengths == sorted(lengths, reverse=True)
     assert "words" in kind
-    steps, told = path_of(np.eye(9)[:2])
+    steps, told = changed_versions(np.eye(9)[:2])
     assert "3 by 3" in told
     assert np.asarray(steps[0]).shape == (2, 9)
-    assert path_of(np.zeros((2, 5)))[0] == []
-    right = next(shifted(np.arange(9.0)[None], 3))
+    assert changed_versions(np.zeros((2, 5)))[0] == []
+    right = next(shift_pictures(np.arange(9.0)[None], 3))
     assert right.reshape(3, 3).tolist() == [[0, 0, 1], [0, 3, 4], [0, 6, 7]]
 
 
 def test_words_of_praise_and_blame_are_swapped_for_others_that_say_the_same():
     text = "The soup was delicious, but the waiter was slow."
-    path, kind = path_of([text] * 200)
+    path, kind = changed_versions([text] * 200)
     assert "synonyms" in kind
     half, every = path[len(DROPPED) :]
     for step, low, high in ((half, 0.35, 0.65), (every, 1, 1)):
@@ -161,7 +177,7 @@ def test_codes_that_are_turned_are_the_same_and_random_ones_are_not():
 
 def test_a_learner_of_texts_is_looked_into_with_words_left_out():
     from basanite.harness.data.dataset import Texts, stored_items
-    from basanite.harness.extras.inspecting import inspected
+    from basanite.harness.inspection import inspect_learner
 
     rng = np.random.default_rng(0)
     words = ["good", "bad", "food", "slow", "fast", "noisy", "great", "cold", "warm", "fish"]
@@ -169,7 +185,7 @@ def test_a_learner_of_texts_is_looked_into_with_words_left_out():
     preprocessor = {"module": "words", "parameters": {"size": 10}, "seed": 0}
     learner = {"module": "msda", "parameters": {"units": 10, "noise": 0.3}, "seed": 1}
     items, rows = stored_items(Texts.of(texts)), {"rows": np.arange(400)}
-    found = inspected(items, rows, preprocessor, learner, 250)
-    assert found["transformation"].startswith("words left out, 10 % to 50 %; words of praise")
+    found = inspect_learner(items, rows, preprocessor, learner, 250)
+    assert found["transformation"].startswith("words left out, 10% to 50%; words of praise")
     assert [entry["layer"] for entry in found["layers"]] == [1, 2, 3]
     assert all(entry["weights_changed"] > 0 and entry["invariance"] > 0 for entry in found["layers"])

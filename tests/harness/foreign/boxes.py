@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from basanite.harness.sandbox.box import MIB, Box, Limits
-from basanite.harness.sandbox.running import NoSandboxError, capability, run_boxed
+from basanite.sandbox.box import MIB, Box, Limits
+from basanite.sandbox.runner import NoSandboxError, capability, run_boxed
 
 LIMITS = Limits(seconds=20, memory=400 * MIB, output=8 * MIB, log=4096, processes=16, files=64)
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from basanite.harness.foreign.modules import foreign_module
-from basanite.harness.foreign.surroundings import Surroundings, enter, surroundings
-from basanite.harness.sandbox.box import MIB, Limits
-from basanite.harness.sandbox.running import capability
+from basanite.harness.foreign.programs import Surroundings, enter, surroundings
+from basanite.sandbox.box import MIB, Limits
+from basanite.sandbox.runner import capability
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "harness" / "foreign"
 LIMITS = Limits(seconds=20, memory=400 * MIB, output=16 * MIB, log=65536, processes=32)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from basanite.harness.sandbox.collecting import Room, collect, open_folder
+from basanite.sandbox.collection import Room, collect, open_folder
 
 
 def vault(folder):

@@ -6,7 +6,7 @@ from tests.harness.foreign.programs import around
 from tests.harness.small_modules import HERE, Components, Ridge, Scaled
 
 from basanite.harness.foreign.modules import foreign_module, is_foreign
-from basanite.harness.foreign.surroundings import Surroundings
+from basanite.harness.foreign.programs import Surroundings
 from basanite.harness.steps.layout import ModuleError
 
 assert around  # the fixture
@@ -20,7 +20,7 @@ def test_in_a_sealed_evaluation_every_strangers_module_is_a_program_and_ours_are
     assert not is_foreign("basanite.harness.modules.msda:MSDA", sealed)
     assert not is_foreign(f"{HERE}:RIDGE", around)
     assert is_foreign(f"{HERE}:RIDGE", Surroundings(around.folder, boxing="all"))
-    assert (sealed.boxed, Surroundings(around.folder, boxing="off", sealed=True).boxed) == (True, True)
+    assert (sealed.uses_sandbox, Surroundings(around.folder, boxing="off", sealed=True).uses_sandbox) == (True, True)
 
 
 def test_a_module_in_a_box_gives_what_it_gives_outside(around):

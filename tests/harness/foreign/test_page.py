@@ -6,9 +6,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from tools.markdown_pages import examples, steps
 
-from basanite.harness.sandbox.running import capability
+from basanite.sandbox.runner import capability
 
 ROOT = Path(__file__).parents[3]
 PAGE = ROOT / "docs" / "how-to" / "bring-your-own-system.md"
@@ -19,6 +20,7 @@ def test_the_module_on_the_page_is_the_file_of_the_example():
     assert block.strip() == (ROOT / "examples/harness/foreign/beta/team_beta.py").read_text().strip()
 
 
+@pytest.mark.slow
 def test_the_shell_program_on_the_page_runs_with_an_empty_path_for_python(tmp_path):
     """Where no sandbox can be made, the same command must be refused; the other branch is not tested there."""
     shutil.copytree(ROOT / "examples", tmp_path / "examples")

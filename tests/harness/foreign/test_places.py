@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from basanite.harness.sandbox.places import HELD, NAMELESS, PREFIXES, YOUNG, clear_left_behind, held_folder
+from basanite.sandbox.runner import HELD, NAMELESS, PREFIXES, YOUNG, clear_left_behind, locked_folder
 
 OWNER = """
 import sys, time
-from basanite.harness.sandbox.places import held_folder
-with held_folder("basanite-box-") as folder:
+from basanite.sandbox.runner import locked_folder
+with locked_folder("basanite-box-") as folder:
     (folder / "root").mkdir()
     print(folder, flush=True)
     time.sleep(60)
@@ -65,6 +65,6 @@ def test_what_is_not_a_folder_of_ours_is_not_touched(tmp_path, later):
 
 def test_a_folder_is_gone_with_its_block(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    with held_folder("basanite-box-") as folder:
+    with locked_folder("basanite-box-") as folder:
         assert folder.parent == tmp_path
     assert list(tmp_path.iterdir()) == []

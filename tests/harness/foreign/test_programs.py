@@ -7,12 +7,11 @@ import pytest
 import scipy.sparse
 from tests.harness.foreign.programs import EXAMPLE, LEARNER, around, example_module, script
 
-from basanite.harness.foreign.exchange import escaped, hidden_order, read_matrix, write_items, write_matrix
-from basanite.harness.foreign.layers import layer_faults
+from basanite.harness.foreign.exchange import escape, hidden_order, layer_faults, read_matrix, write_items, write_matrix
 from basanite.harness.foreign.modules import foreign_module
 from basanite.harness.foreign.programs import ProgramError, tree_digest
 from basanite.harness.steps.layout import ModuleError
-from basanite.harness.steps.learning import learned
+from basanite.harness.steps.training import learn_codes
 
 assert around  # the fixture
 ROWS = np.random.default_rng(0).normal(size=(40, 5)).round(3)
@@ -84,6 +83,7 @@ def test_a_time_limit_ends_a_program_and_its_output_is_kept(around):
     assert (b"half" in log.read_bytes(), b"why" in log.read_bytes()) == (True, True)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     ("commands", "message"),
     [
@@ -99,7 +99,7 @@ def test_a_time_limit_ends_a_program_and_its_output_is_kept(around):
         ({**THREE, "transform": "sed s/.*/1/ in/features.tsv > out/features.tsv"}, "the same code for every row"),
         ({**THREE, "transform": "head -n 3 in/features.tsv > out/features.tsv"}, "wrote 3 rows"),
         ({**THREE, "transform": "echo"}, "wrote no out/features.tsv"),
-        ({**THREE, "transform": "sed 's/[0-9.-]*$/x/' in/features.tsv > out/features.tsv"}, "no number"),
+        ({**THREE, "transform": "sed 's/[0-9.-]*$/x/' in/features.tsv > out/features.tsv"}, "not a number"),
         ({**THREE, "transform": "ln -s /etc/passwd out/features.tsv"}, "wrote no out/features.tsv"),
     ],
     ids=[
@@ -145,9 +145,9 @@ def test_a_learner_whose_codes_depend_on_the_other_rows_is_refused(around):
         "layers": [0],
     }
     with pytest.raises(ModuleError, match="nothing may learn during the test"):
-        learned({"features": ROWS}, **told)
+        learn_codes({"features": ROWS}, **told)
     script(around, **THREE)
-    assert learned({"features": ROWS}, **told)["layers"] == 3
+    assert learn_codes({"features": ROWS}, **told)["layers"] == 3
 
 
 def test_so_is_a_preprocessor_or_classifier_that_answers_by_position(around):
@@ -186,7 +186,7 @@ def test_nothing_a_program_writes_into_its_state_during_the_test_is_kept(around)
         ('{"format": "basanite-foreign/2", "name": "x", "role": "learner"}', "basanite-foreign/2"),
         ('{"format": "basanite-foreign/1", "name": "x", "role": "judge", "more": 1}', "`more` is unknown; `role` is"),
         ('{"format": "basanite-foreign/1", "name": "x", "role": "learner", "formats": ["pickle"]}', "pickle"),
-        ('{"format": "basanite-foreign/1", "name": "x", "role": "learner", "schema": {"type": 3}}', "no JSON Schema"),
+        ('{"format": "basanite-foreign/1", "name": "x", "role": "learner", "schema": {"type": 3}}', "JSON Schema"),
         (
             '{"format": "basanite-foreign/1", "name": "x", "role": "learner", "schema": {"$ref": "file:/etc"}}',
             "may not use",
@@ -220,7 +220,7 @@ def test_texts_stand_on_one_line_whatever_is_in_them(tmp_path):
     texts = ["plain", "a\tb\nc\\d\re", "ünïcode \u2028", ""]
     write_items(tmp_path, texts, ["tsv"])
     lines = (tmp_path / "items.txt").read_bytes().decode().split("\n")[:-1]
-    assert lines == [escaped(text) for text in texts]
+    assert lines == [escape(text) for text in texts]
     write_items(tmp_path, texts, ["jsonl"])
     assert [json.loads(line) for line in (tmp_path / "items.jsonl").read_bytes().decode().split("\n")[:-1]] == texts
 

@@ -13,9 +13,9 @@ import pytest
 from tests.harness.foreign.boxes import LIMITS, boxed
 
 from basanite.harness.foreign.exchange import read_array
-from basanite.harness.sandbox.box import MIB
-from basanite.harness.sandbox.running import capability
 from basanite.harness.steps.layout import ModuleError
+from basanite.sandbox.box import MIB
+from basanite.sandbox.runner import capability
 
 ROOT = Path(__file__).parents[3]
 
@@ -216,9 +216,9 @@ def test_an_array_that_says_it_is_larger_than_its_file_is_not_read(tmp_path):
 
 REFUSING = """
 import sys
-from basanite.harness.sandbox import filtering, syscalls
-syscalls.prctl(syscalls.PR_SET_NO_NEW_PRIVS, 1)
-assert filtering.close_filter()
+from basanite.sandbox import kernel
+kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
+assert kernel.close_filter()
 from basanite.cli import main
 sys.argv = ["basanite", *sys.argv[1:]]
 main()
@@ -235,14 +235,14 @@ def test_where_no_box_can_be_made_programs_are_refused_and_not_run(tmp_path):
     plan = tmp_path / "plan" / "plan.toml"
     command = [sys.executable, "-c", REFUSING, "harness", "run", str(plan)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=55, check=False)
-    assert (done.returncode, "No box for programs can be made here" in done.stderr) == (2, True), done.stderr
+    assert (done.returncode, "No sandbox can be made here" in done.stderr) == (2, True), done.stderr
     assert not (tmp_path / "plan" / "plan-result" / "manifest.json").exists()
 
 
 def test_a_sealed_plan_cannot_switch_the_box_off(tmp_path):
     from tests.harness.plans import ALPHA, DIGITS, HEAD, written
 
-    from basanite.harness.plan.reading import read_plan
+    from basanite.harness.plan_file import read_plan
 
     text = HEAD.replace("seed = 7", 'seal = "s.seal"') + DIGITS + ALPHA + '\n[limits]\nsandbox = "off"\n'
     problems = [problem for problem in read_plan(written(tmp_path, text))[1] if problem.rule == "X-5"]

@@ -7,10 +7,17 @@ import pytest
 from tests.cli.running import HARNESS, here
 
 from basanite.harness.evaluation import ready
-from basanite.harness.frozen.freezing import FrozenError, check_frozen, differences, log_of, schema_faults
-from basanite.harness.frozen.keys import BadKeyError, SigningKey, digest, read_key, write_key
-from basanite.harness.frozen.log import LogError, read_log
-from basanite.harness.plan.reading import read_plan
+from basanite.harness.frozen.freeze import (
+    FrozenError,
+    LogError,
+    check_frozen,
+    differences,
+    log_of,
+    read_log,
+    schema_faults,
+)
+from basanite.harness.frozen.signatures import BadKeyError, SigningKey, digest, read_key, write_key
+from basanite.harness.plan_file import read_plan
 
 SIGN = ("--signer", "Eve", "--reason", "because")
 
@@ -41,7 +48,7 @@ def test_code_is_frozen_first_and_parameters_at_the_start(plan):
     assert frozen(plan, "--start", *SIGN).code == 0
     check_frozen(ready(plan))
     (plan.parent / "alpha.toml").write_text("units = 61\nnoise = 0.5\n")
-    with pytest.raises(FrozenError, match="the parameters of a/digits/learner are others"):
+    with pytest.raises(FrozenError, match="the parameters of a/digits/learner differ"):
         check_frozen(ready(plan))
     ended = here("harness", "run", plan)
     assert (ended.code, "does not run" in ended.stderr) == (2, True)
@@ -99,7 +106,7 @@ def test_an_entry_without_the_evaluation_teams_key_does_not_count(plan):
     path, key = plan.parent / "freeze.jsonl", read_key(plan.parent / "freeze.key")
     assert len(read_log(path, key).entries) == 1
     with pytest.raises(LogError, match="has not signed"):
-        read_log(path, SigningKey.drawn())
+        read_log(path, SigningKey.generate())
     assert not read_log(path, None).checked
     (plan.parent / "other.key").write_text("{}")
     assert frozen(plan, "--change", *SIGN, "--key", plan.parent / "other.key").code == 2
@@ -108,10 +115,10 @@ def test_an_entry_without_the_evaluation_teams_key_does_not_count(plan):
 
 
 def test_a_key_is_secret_never_replaced_and_must_be_one(tmp_path):
-    write_key(tmp_path / "a.key", SigningKey.drawn())
+    write_key(tmp_path / "a.key", SigningKey.generate())
     assert (tmp_path / "a.key").stat().st_mode & 0o077 == 0
     with pytest.raises(BadKeyError, match="never replaced"):
-        write_key(tmp_path / "a.key", SigningKey.drawn())
+        write_key(tmp_path / "a.key", SigningKey.generate())
     for text in ("", "[]", '{"format": "basanite-key/1", "secret": "00"}', '{"format": "basanite-key/1", "secret": 3}'):
         (tmp_path / "b.key").write_text(text)
         with pytest.raises(BadKeyError):

@@ -9,9 +9,9 @@ from sklearn.preprocessing import StandardScaler
 
 from basanite import registry
 from basanite.errors import SettingError, UnknownNameError
-from basanite.harness.foreign.surroundings import Surroundings, enter
-from basanite.harness.modules.adapters import adapted
-from basanite.harness.plan.modules import find_module
+from basanite.harness.foreign.programs import Surroundings, enter
+from basanite.harness.modules.adapters import adapt
+from basanite.harness.modules.catalogue import find_module
 
 
 def word_lengths(items, *, longest=20):
@@ -66,7 +66,7 @@ def test_a_classifier_has_a_grid_and_gives_decision_values(table):
 
 def test_a_classifier_of_many_values_gives_the_expected_one(table):
     target = np.digitize(table[0][:, 0], [-0.5, 0.5]).astype(float)
-    made = adapted(LogisticRegression, "x").make({}, 0)
+    made = adapt(LogisticRegression, "x").make({}, 0)
     made.fit(table[0], target, {})
     peer = LogisticRegression().fit(table[0], target)
     np.testing.assert_allclose(made.score(table[0]), peer.predict_proba(table[0]) @ [0, 1, 2])
@@ -75,7 +75,7 @@ def test_a_classifier_of_many_values_gives_the_expected_one(table):
 def test_a_regressor_gets_our_dice(table):
     scores = []
     for seed in (4, 4, 5):
-        made = adapted(RandomForestRegressor, "x").make({"n_estimators": 5}, seed)
+        made = adapt(RandomForestRegressor, "x").make({"n_estimators": 5}, seed)
         made.fit(table[0], table[0][:, 0], {})
         scores.append(made.score(table[0]))
     np.testing.assert_array_equal(scores[0], scores[1])
@@ -85,10 +85,10 @@ def test_a_regressor_gets_our_dice(table):
 
 
 def test_plain_functions_extract_or_predict(table):
-    extraction = adapted(word_lengths, "here:word_lengths").make({"longest": 4}, 0)
+    extraction = adapt(word_lengths, "here:word_lengths").make({"longest": 4}, 0)
     extraction.fit(["a b"])
     assert extraction.transform(["one of three", "longest words"]).tolist() == [[3, 10 / 3], [2, 4]]
-    prediction = adapted(nearest_mean, "here:nearest_mean").make({}, 0)
+    prediction = adapt(nearest_mean, "here:nearest_mean").make({}, 0)
     assert list(prediction.grid()) == [{}]
     prediction.fit(table[0][:80], table[1][:80], {})
     assert ((prediction.score(table[0][80:]) > 0) == table[1][80:]).mean() > 0.8
@@ -99,7 +99,7 @@ def test_what_is_no_module_is_refused():
         with pytest.raises(UnknownNameError, match="neither a scikit-learn estimator"):
             find_module(wrong)
     with pytest.raises(SettingError, match="no parameter 'neurons'"):
-        adapted(PCA, "x").make({"neurons": 3}, 0)
+        adapt(PCA, "x").make({"neurons": 3}, 0)
 
 
 def test_tables_as_they_are_standardised_and_as_pixels(table):
@@ -115,5 +115,5 @@ def test_tables_as_they_are_standardised_and_as_pixels(table):
     np.testing.assert_allclose(found["pixels"].transform([[7.0, 0, 3.5, 14]]), [[1, 0, 0.5, 2]])
     with pytest.raises(SettingError, match="never negative"):
         found["pixels"].fit(rows)
-    with pytest.raises(SettingError, match="no rows of numbers"):
+    with pytest.raises(SettingError, match="not rows of numbers"):
         found["identity"].transform(["a text"])

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.feature_extraction.text import CountVectorizer
 
-from basanite.harness.engine.store import Store
-from basanite.harness.modules.bow import BagOfWords, prepare, prepared, tokenise
+from basanite.harness.modules.bow import BagOfWords, prepare, restore_tokens, tokenise
+from basanite.harness.steps.store import Store
 
 texts = st.lists(st.text(alphabet="abcAB .,é_1\u0301", max_size=25), max_size=8)
 
@@ -53,7 +53,7 @@ def test_rows_that_were_cut_beforehand_give_the_same(some_reviews, tmp_path):
     items = [review.text for review in some_reviews[:80]]
     store = Store(tmp_path)
     store.save("ab" * 32, prepare(items))
-    kept = prepared(store.load("ab" * 32))
+    kept = restore_tokens(store.load("ab" * 32))
     whole, parts = BagOfWords(size=50), BagOfWords(size=50)
     whole.fit(items[:40])
     parts.fit(kept[np.arange(40)])

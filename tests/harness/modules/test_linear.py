@@ -35,6 +35,7 @@ def forms(counts):
     return {"sparse": counts, "dense": counts.toarray(), "codes": codes}
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("form", ["sparse", "dense", "codes"])
 @pytest.mark.parametrize("case", [*RATINGS, *LABELS])
 def test_many_at_once_is_one_by_one(counts, food, folds, case, form):

@@ -6,12 +6,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from jsonschema import Draft202012Validator
+from PIL import Image
 
 from basanite import registry
 from basanite.errors import MissingExtraError
-from basanite.harness.engine.sequences import Sequences
+from basanite.harness.modules.catalogue import FITS, mismatch
 from basanite.harness.modules.interfaces import Module
-from basanite.harness.plan.modules import FITS, mismatch
+from basanite.harness.steps.store import Sequences
 
 NAMES = registry.names("modules")
 OURS = [name for name in NAMES if registry.load("modules", name).make.__module__.startswith("basanite.harness.")]
@@ -69,7 +70,7 @@ def test_a_module_does_what_its_role_promises(name, counts, food, tmp_path, monk
     module = registry.load("modules", name)
     made = module.make(QUICK.get(name, {}), 0)
     if module.role in ("features", "preprocessor"):
-        items = items_for(module)
+        items = items_for(module, tmp_path)
         made.fit(items)
         assert made.transform(items).shape[0] == 2
         assert isinstance(made.transform(items), Sequences) is (module.gives in ("sequence", "histograms"))
@@ -87,10 +88,14 @@ def test_a_module_does_what_its_role_promises(name, counts, food, tmp_path, monk
         assert np.isfinite(scores).all()
 
 
-def items_for(module):
+def items_for(module, folder):
     """Two items of the kind that a module of this name takes."""
     if "video" in module.make.__module__:
         return CLIPS
+    if "images" in module.make.__module__:
+        for name in "ab":
+            Image.fromarray(CLIPS[0][0]).save(folder / f"{name}.png")
+        return [folder / "a.png", folder / "b.png"]
     return ["a good soup", "a bad soup here"] if "words" in module.name + module.summary else np.ones((2, 3))
 
 
@@ -102,7 +107,7 @@ def rows_for(module, rows):
 @pytest.mark.parametrize("name", DEEP)
 def test_without_pytorch_a_deep_learner_says_what_to_install(name, monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
-    with pytest.raises(MissingExtraError, match=r"pip install -r requirements/torch\.txt"):
+    with pytest.raises(MissingExtraError, match=r"pip install \"basanite\[torch\]\""):
         registry.load("modules", name).make({}, 0).fit(np.ones((4, 8)))
 
 

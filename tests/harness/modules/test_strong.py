@@ -7,7 +7,7 @@ from sklearn.metrics.pairwise import chi2_kernel
 from sklearn.svm import SVC
 
 from basanite.errors import SettingError
-from basanite.harness.modules.strong import SVM, SupportVectorMachine, chi2_distances
+from basanite.harness.modules.machines import SVM, SupportVectorMachine, chi2_distances
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +80,7 @@ def test_the_next_target_of_the_same_rows_does_not_measure_them_again(digits, mo
     rows, label = digits[0][:80].copy(), digits[1][:80]
     many, folds = SupportVectorMachine(C=[1.0]), [np.arange(40), np.arange(40, 80)]
     first = many.fit_many(rows, folds, label, many.grid())
-    monkeypatch.setattr("basanite.harness.modules.strong.chi2_distances", None)
+    monkeypatch.setattr("basanite.harness.modules.machines.chi2_distances", None)
     second = many.fit_many(rows, folds, 1 - label, many.grid())
     np.testing.assert_allclose(first.machines[0][1].dual.sum(), second.machines[0][1].dual.sum(), atol=1e-9)
 

@@ -11,8 +11,7 @@ from sklearn.linear_model import Ridge
 
 from basanite.errors import MissingExtraError, SettingError
 from basanite.harness.modules import slda
-from basanite.harness.modules.lda import LDA_RIDGE, TopicRidge
-from basanite.harness.modules.topics import Topics, exp_digamma, fit_topics
+from basanite.harness.modules.lda import LDA_RIDGE, TopicRidge, Topics, exp_digamma, fit_topics
 
 
 @pytest.mark.parametrize("number", [2, 12])
@@ -121,5 +120,5 @@ def test_supervised_topics_learn_a_planted_rating_and_repeat_themselves():
 
 def test_supervised_topics_say_what_to_install(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "tomotopy", None)
-    with pytest.raises(MissingExtraError, match=r"pip install -r requirements/harness\.txt"):
+    with pytest.raises(MissingExtraError, match=r"pip install \"basanite\[harness\]\""):
         slda.make({}, 0).fit(np.ones((2, 2)), np.ones(2), {"topics": 2})

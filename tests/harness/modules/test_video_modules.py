@@ -5,9 +5,8 @@ import pytest
 
 from basanite.harness.modules.video import FEW, ContrastWindows, VisualWords
 from basanite.harness.video.clips import read_clip
-from basanite.harness.video.drawing import Look, drawn_clip
+from basanite.harness.video.data import Look, drawn_clip, encode
 from basanite.harness.video.hog3d import hog3d
-from basanite.harness.video.writing import encode
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +28,7 @@ def words(paths):
 def test_window_histograms_sum_to_the_histogram_of_the_clip(words, paths):
     found = words.transform(paths)
     assert found.lengths.tolist() == [2, 2, 3]
-    for path, clip in zip(paths, found.summed().toarray(), strict=True):
+    for path, clip in zip(paths, found.sums().toarray(), strict=True):
         boxes = hog3d(read_clip(path), "tool-hollywood2")
         counts = np.bincount(words.codebook.nearest(boxes.descriptors), minlength=len(words.codebook.words))
         assert clip == pytest.approx(counts / counts.sum())
@@ -42,6 +41,7 @@ def test_a_box_counts_for_the_window_of_its_middle(words, paths):
     assert shares == pytest.approx(np.bincount(at, minlength=3) / len(at))
 
 
+@pytest.mark.slow
 def test_words_do_not_depend_on_who_else_is_in_the_batch_and_come_again_from_the_same_seed(words, paths):
     again = VisualWords(preset="tool-hollywood2", words=20, sample=600, starts=1, seed=1)
     again.fit(paths)
@@ -57,6 +57,7 @@ def test_normalised_windows_are_rows_of_one_size_whatever_the_clip(paths):
     assert found.rows.mean() == pytest.approx(0, abs=0.2)
 
 
+@pytest.mark.slow
 def test_many_clips_are_shared_by_processes_and_come_out_as_those_of_one(words, paths):
     many = (paths * FEW)[:FEW]
     for module in (words, ContrastWindows(frames=4, rows=5, columns=6)):

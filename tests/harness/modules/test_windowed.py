@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from basanite.harness.engine.sequences import Sequences
 from basanite.harness.modules.windowed import LINEAR_SVM, LOGISTIC_LABELS, SVC_LINEAR
+from basanite.harness.steps.store import Sequences
 
 
 @pytest.fixture

@@ -7,15 +7,18 @@ import numpy as np
 import pytest
 
 from basanite.errors import InvalidInputError, UnreadableError
-from basanite.harness.video.actions import ACTIONS, PUBLISHED, REVERSED, planted
 from basanite.harness.video.clips import WIDTH, read_clip, scaled_height, windows
-from basanite.harness.video.codebook import Codebook
-from basanite.harness.video.contrast import normalised
-from basanite.harness.video.drawing import Look, drawn_clip
-from basanite.harness.video.hollywood2 import read_layout
-from basanite.harness.video.loading import generated_clips, read_video
-from basanite.harness.video.reducing import reduced
-from basanite.harness.video.writing import encode, planned_clips, write_clips
+from basanite.harness.video.codebook import Codebook, normalise_contrast, resize
+from basanite.harness.video.data import (
+    Look,
+    drawn_clip,
+    encode,
+    generated_clips,
+    planned_clips,
+    read_video,
+    write_clips,
+)
+from basanite.harness.video.hollywood2 import ACTIONS, PUBLISHED, REVERSED, draw_labels, read_layout
 
 QUICK = Look(frames=(32, 40), widths=(60, 80))
 
@@ -38,7 +41,7 @@ def test_the_published_counts_of_clips_and_labels_add_up():
 
 @pytest.mark.parametrize("part", ["train", "test"])
 def test_a_set_of_the_published_size_has_the_published_labels(part):
-    labels = planted(part, PUBLISHED[part].clips, np.random.default_rng(0))
+    labels = draw_labels(part, PUBLISHED[part].clips, np.random.default_rng(0))
     assert tuple(np.bincount([len(one) for one in labels], minlength=4)[1:]) == PUBLISHED[part].by_labels
     assert tuple(np.bincount([label for one in labels for label in one])) == PUBLISHED[part].by_action
     assert all(len(set(one)) == len(one) for one in labels)
@@ -126,7 +129,7 @@ def test_a_set_is_made_once_and_as_a_whole(tmp_path, monkeypatch):
 
 def test_brightness_and_contrast_of_the_whole_clip_change_nothing():
     clip = np.random.default_rng(0).normal(100, 20, (12, 30, 40))
-    assert normalised(0.4 * clip + 50) == pytest.approx(normalised(clip), abs=1e-4)
+    assert normalise_contrast(0.4 * clip + 50) == pytest.approx(normalise_contrast(clip), abs=1e-4)
 
 
 def test_the_four_steps_are_those_of_the_definition():
@@ -144,7 +147,7 @@ def test_the_four_steps_are_those_of_the_definition():
     flat = (clip - clip.mean()) / clip.std()
     centred = flat - blur(flat)
     local = np.sqrt(blur(centred**2))
-    assert normalised(clip) == pytest.approx(centred / np.maximum(local, local.mean()), abs=1e-4)
+    assert normalise_contrast(clip) == pytest.approx(centred / np.maximum(local, local.mean()), abs=1e-4)
 
 
 def test_windows_follow_each_other_and_a_short_last_one_is_kept():
@@ -154,9 +157,9 @@ def test_windows_follow_each_other_and_a_short_last_one_is_kept():
 
 def test_a_reduced_video_has_the_means_of_its_parts():
     video = np.random.default_rng(2).normal(size=(8, 9, 10))
-    found = reduced(video, (4, 3, 5))
+    found = resize(video, (4, 3, 5))
     assert found == pytest.approx(video.reshape(4, 2, 3, 3, 5, 2).mean(axis=(1, 3, 5)), abs=1e-5)
-    assert reduced(video, (3, 2, 4)).mean() == pytest.approx(video.mean(), abs=1e-6)
+    assert resize(video, (3, 2, 4)).mean() == pytest.approx(video.mean(), abs=1e-6)
 
 
 def test_the_nearest_word_is_that_of_a_search_through_all():

@@ -5,8 +5,18 @@ import itertools
 import numpy as np
 import pytest
 
-from basanite.harness.video.hog3d import PRESETS, Axis, Preset, described, gradients, hog3d
-from basanite.harness.video.orientations import CUT, faces, icosahedron, polar
+from basanite.harness.video.hog3d import (
+    CUT,
+    PRESETS,
+    Axis,
+    Preset,
+    describe_clip,
+    faces,
+    gradients,
+    hog3d,
+    icosahedron,
+    polar,
+)
 
 SMALL = {
     "faces": Preset(8, 6, (4, 3), 3, faces(), widths=3),
@@ -185,10 +195,10 @@ def test_faces_of_a_gradient_along_a_normal_are_that_normal_alone(half):
 
 @pytest.mark.parametrize("shape", [(1, 40, 40), (9, 40, 40), (40, 10, 40), (12, 17, 40)], ids=str)
 def test_a_clip_too_small_for_a_box_has_none(shape):
-    assert [len(part.places) for part in described(np.zeros(shape))] == []
+    assert [len(part.places) for part in describe_clip(np.zeros(shape))] == []
 
 
 def test_boxes_are_the_same_whether_taken_at_once_or_some_at_a_time(video):
     whole = hog3d(video, SMALL["faces"])
-    parts = list(described(video, SMALL["faces"]))
+    parts = list(describe_clip(video, SMALL["faces"]))
     assert np.array_equal(whole.descriptors, np.concatenate([part.descriptors for part in parts]))

@@ -11,16 +11,12 @@ import pytest
 
 from basanite.errors import MissingExtraError, UnreadableError
 from basanite.harness.data.dataset import Files, items_of, stored_items
-from basanite.harness.engine.store import Store
-from basanite.harness.extras.inspecting import inspected
-from basanite.harness.extras.paths import path_of
-from basanite.harness.steps.data import part
-from basanite.harness.video.clips import read_clip
-from basanite.harness.video.contrast import normalised
-from basanite.harness.video.drawing import Look, drawn_clip
-from basanite.harness.video.pictures import clip_picture, filter_picture
-from basanite.harness.video.transforming import SHIFTS, SPEEDS, TURNS, at_speed, shifted, transformed, turned
-from basanite.harness.video.writing import encode
+from basanite.harness.inspection import changed_versions, inspect_learner
+from basanite.harness.steps.layout import part
+from basanite.harness.steps.store import Store
+from basanite.harness.video.clips import SHIFTS, SPEEDS, TURNS, at_speed, read_clip, rotate, shift, transform_clips
+from basanite.harness.video.codebook import clip_picture, filter_picture, normalise_contrast
+from basanite.harness.video.data import Look, drawn_clip, encode
 
 
 @pytest.fixture
@@ -39,7 +35,7 @@ def folder(tmp_path_factory) -> Path:
 
 
 def test_a_shift_moves_the_picture_and_repeats_its_border(clip):
-    moved = shifted(clip, down=2, right=-3)
+    moved = shift(clip, down=2, right=-3)
     assert np.array_equal(moved[:, 2:, :-3], clip[:, :-2, 3:])
     assert np.array_equal(moved[:, 0], moved[:, 2])
     assert np.array_equal(moved[:, :, -1], moved[:, :, -4])
@@ -47,8 +43,8 @@ def test_a_shift_moves_the_picture_and_repeats_its_border(clip):
 
 def test_a_turn_goes_about_the_middle_and_a_quarter_turn_is_exact():
     square = np.random.default_rng(1).integers(0, 255, (3, 11, 11)).astype(np.uint8)
-    assert np.array_equal(turned(square, degrees=90), np.rot90(square, axes=(1, 2)))
-    assert np.array_equal(turned(square, degrees=8)[:, 5, 5], square[:, 5, 5])
+    assert np.array_equal(rotate(square, degrees=90), np.rot90(square, axes=(1, 2)))
+    assert np.array_equal(rotate(square, degrees=8)[:, 5, 5], square[:, 5, 5])
 
 
 def test_a_speed_takes_other_moments_and_keeps_the_number_of_frames(clip):
@@ -58,11 +54,11 @@ def test_a_speed_takes_other_moments_and_keeps_the_number_of_frames(clip):
 
 
 def test_the_path_of_clips_has_every_shift_turn_and_speed(folder):
-    path, kind = path_of([folder / "0.avi", folder / "1.avi"])
+    path, kind = changed_versions([folder / "0.avi", folder / "1.avi"])
     steps = list(path)
-    assert len(steps) == len(SHIFTS) + len(TURNS) + len(SPEEDS) == len(list(transformed([])))
+    assert len(steps) == len(SHIFTS) + len(TURNS) + len(SPEEDS) == len(list(transform_clips([])))
     assert all(len(step) == 2 for step in steps)
-    assert np.array_equal(steps[0][1], shifted(read_clip(folder / "1.avi"), down=SHIFTS[0][0], right=SHIFTS[0][1]))
+    assert np.array_equal(steps[0][1], shift(read_clip(folder / "1.avi"), down=SHIFTS[0][0], right=SHIFTS[0][1]))
     assert "turned by 4 and 8 degrees" in kind
 
 
@@ -70,7 +66,7 @@ def test_a_learner_of_clips_is_looked_into_by_windows_with_pictures(folder):
     items = stored_items(Files.of(folder, [f"{number}.avi" for number in range(8)]))
     preprocessor = {"module": "contrast-halves", "parameters": {"frames": 4, "rows": 3, "columns": 8}, "seed": 0}
     learner = {"module": "msda", "parameters": {"units": 10, "noise": 0.3}, "seed": 1}
-    found = inspected(items, {"rows": np.arange(8)}, preprocessor, learner, 5)
+    found = inspect_learner(items, {"rows": np.arange(8)}, preprocessor, learner, 5)
     assert [entry["layer"] for entry in found["layers"]] == [1, 2, 3]
     assert all(entry["weights_changed"] > 0 and entry["codes_changed"] > 0 for entry in found["layers"])
     assert all(entry["invariance"] >= 0 for entry in found["layers"])
@@ -88,7 +84,7 @@ def test_the_picture_of_a_clip_has_frames_above_and_the_same_normalised_below(cl
     assert np.array_equal(shown[:12, :16], clip[0])
     assert np.array_equal(shown[:12, -16:], clip[-1])
     below = shown[-12:, :16].astype(float)
-    assert np.corrcoef(below.ravel(), normalised(clip)[0].ravel())[0, 1] > 0.98
+    assert np.corrcoef(below.ravel(), normalise_contrast(clip)[0].ravel())[0, 1] > 0.98
 
 
 def test_filters_are_shown_strongest_first_and_as_frames():
@@ -114,7 +110,7 @@ def test_clips_are_known_by_content_and_found_again_after_a_move(folder, tmp_pat
 
 def test_without_pyav_it_is_said_what_to_install(folder, monkeypatch):
     monkeypatch.setitem(sys.modules, "av", None)
-    with pytest.raises(MissingExtraError, match=r"pip install -r requirements/harness\.txt"):
+    with pytest.raises(MissingExtraError, match=r"pip install \"basanite\[harness\]\""):
         read_clip(folder / "0.avi")
 
 

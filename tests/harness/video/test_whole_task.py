@@ -10,15 +10,14 @@ import pytest
 pytest.importorskip("torch")
 
 from basanite.figures import Image, Table
-from basanite.harness.analysis.analysing import Options, analyse
+from basanite.harness.analysis.run_analysis import Options, analyse
 from basanite.harness.evaluation import ready
-from basanite.harness.extras.asking import Asked, extras
-from basanite.harness.reporting.building import harness_report
+from basanite.harness.extras import Asked, extras
+from basanite.harness.report.report import harness_report
 from basanite.harness.running import run_plan
-from basanite.harness.video.drawing import Look
-from basanite.harness.video.writing import write_clips
+from basanite.harness.video.data import Look, write_clips
 
-pytestmark = pytest.mark.timeout(300)  # the first test waits for the whole run
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]  # the first test waits for the whole run
 
 FEW = Options(draws=120)
 TINY = Look(frames=(31, 34), widths=(60, 80), shapes=(0.09, 0.1))

@@ -6,7 +6,7 @@ import numpy as np
 from tests.metrics.detections import block
 from tests.metrics.families.case import Case
 
-from basanite.metrics.retrieval.end_to_end import JudgedDetections, Returned
+from basanite.metrics.retrieval.query_value import JudgedDetections, Returned
 from basanite.metrics.retrieval.thresholds import SCALE
 
 

@@ -7,9 +7,10 @@ from tests.metrics.families.case import Case
 
 from basanite.formats.texts.trees import Names, read_trees
 from basanite.metrics import classification
+from basanite.metrics.class_scores import ScoredClasses
 from basanite.metrics.text import perplexity
 from basanite.metrics.text.parsing import Parses
-from basanite.metrics.text.pruning import Rules, fitting, pruned
+from basanite.metrics.text.pruning import Rules, fitting, prune_trees
 from basanite.synthetic.treebank import Parser, sentences
 
 PARSER = Parser(raised=0.3, forgotten=0.1, mislabelled=0.2, mistagged=0.2, strayed=0.3)
@@ -29,7 +30,7 @@ class Sentences(Case):
 
     def rows(self, metric):
         names = Names()
-        ours, theirs = (pruned(read_trees(side, names), Rules()) for side in (self.gold, self.answers))
+        ours, theirs = (prune_trees(read_trees(side, names), Rules()) for side in (self.gold, self.answers))
         units = [str(at) for at in range(len(self))]
         return metric.statistics(Parses(units, ours, theirs, fitting(ours, theirs), self.leave_out))
 
@@ -48,10 +49,10 @@ def trees(seed, *, perfect=False):
 
 
 class Model(Case):
-    """Log-probabilities of tokens."""
+    """Log-probabilities of tokens, of those that are known, and sizes of texts."""
 
-    def __init__(self, sums, tokens, zeros):
-        self.columns = [np.array(column, dtype=float) for column in (sums, tokens, zeros)]
+    def __init__(self, *columns):
+        self.columns = [np.array(column, dtype=float) for column in columns]
 
     def __len__(self):
         return len(self.columns[0])
@@ -60,24 +61,30 @@ class Model(Case):
         return Model(*(column[order] for column in self.columns))
 
     def rows(self, metric):
-        return metric.statistics(perplexity.Likelihoods([str(at) for at in range(len(self))], *self.columns))
+        first, known, sizes = (self.columns[at : at + 3] for at in (0, 3, 6))
+        names = [str(at) for at in range(len(self))]
+        block = perplexity.Likelihoods(names, *first, known=np.column_stack(known), sizes=np.column_stack(sizes))
+        return metric.statistics(block)
 
     def arrays(self):
         return self.columns
 
     def awkward(self):
-        sums, tokens, zeros = (column.copy() for column in self.columns)
-        sums[0], tokens[0], zeros[1] = 0, 0, 1
-        return Model(sums, tokens, zeros)
+        columns = [column.copy() for column in self.columns]
+        for column in columns:
+            column[0] = 0
+        columns[2][1] = columns[5][1] = 1
+        return Model(*columns)
 
     def best(self, metric):
-        return 1.0
+        return 0.0 if metric.name.startswith("bits") else 1.0
 
 
 def model(seed, *, perfect=False):
     rng = np.random.default_rng(seed)
     tokens = rng.integers(1, 20, 12)
-    return Model(np.zeros(12) if perfect else -rng.exponential(2.0, 12) * tokens, tokens, np.zeros(12))
+    sums, nothing = np.zeros(12) if perfect else -rng.exponential(2.0, 12) * tokens, np.zeros(12)
+    return Model(sums, tokens, nothing, sums * 0.8, tokens - 0.5, nothing, tokens - 0.75, 5 * tokens, 6 * tokens)
 
 
 class Classes(Case):
@@ -111,4 +118,46 @@ def classes(seed, *, perfect=False):
     return Classes(truth, truth.copy() if perfect else np.where(rng.random(24) < 0.5, truth, rng.integers(0, 4, 24)))
 
 
-FAMILIES = {"parsing": trees, "perplexity": model, "classification": classes, "classes": classes}
+class Scored(Case):
+    """Items of four classes with a probability for each; the rows of one class are looked at where one is asked for."""
+
+    def __init__(self, truth, scores):
+        self.truth, self.scores = np.asarray(truth), np.asarray(scores, dtype=float)
+
+    def __len__(self):
+        return len(self.truth)
+
+    def taken(self, order):
+        return Scored(self.truth[order], self.scores[order])
+
+    def rows(self, metric):
+        units = [str(at) for at in range(len(self))]
+        return metric.statistics(ScoredClasses(units, self.truth, self.scores, None if metric.overall else 1))
+
+    def arrays(self):
+        return [self.truth, self.scores]
+
+    def awkward(self):
+        return Scored(np.zeros_like(self.truth), np.full_like(self.scores, 0.25))
+
+    def best(self, metric):
+        return 1.0 if metric.best == "high" else 0.0
+
+
+def scored(seed, *, perfect=False):
+    truth = classes(seed).truth
+    scores = np.eye(4)[truth]
+    if not perfect:
+        scores = 0.5 * scores + 0.5 * np.random.default_rng(seed).dirichlet(np.ones(4), len(truth))
+        scores[0] = np.roll(scores[0], 1)
+    return Scored(truth, scores)
+
+
+FAMILIES = {
+    "class_probabilities": scored,
+    "class_rankings": scored,
+    "parsing": trees,
+    "perplexity": model,
+    "classification": classes,
+    "classes": classes,
+}

@@ -8,7 +8,7 @@ from tests.metrics.families.case import Case
 from basanite.metrics.ratings import Rated
 from basanite.metrics.relevance import Judged
 from basanite.metrics.retrieval.average_precision import Confidences
-from basanite.metrics.retrieval.dense_ranking import dense_queries
+from basanite.metrics.retrieval.ranking import dense_queries
 
 
 class Numbers(Case):

@@ -10,14 +10,15 @@ from sklearn.metrics import cohen_kappa_score
 
 from basanite.metrics.judgement.agreement import (
     class_agreement,
+    intraclass,
     judge_figures,
     kappa,
     kendalls_w,
     percent_agreement,
     rank_consistency,
+    reliability_of_mean,
 )
 from basanite.metrics.judgement.estimate import with_interval
-from basanite.metrics.judgement.intraclass import intraclass, reliability_of_mean
 
 SHROUT_FLEISS = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]
 

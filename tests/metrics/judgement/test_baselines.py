@@ -2,17 +2,28 @@
 
 import numpy as np
 import pytest
+from tests.synthetic.readability_files import passage_of
 
-from basanite.metrics.judgement.baselines import LEARNED, baseline_ratings, blind, folds, ridge
-from basanite.metrics.judgement.formulas import FEATURES, counted, features, flesch, flesch_kincaid, fog
-from basanite.synthetic.readability import passage_of
+from basanite.metrics.judgement.formulas import (
+    FEATURES,
+    LEARNED,
+    baseline_ratings,
+    blind,
+    features,
+    flesch,
+    flesch_kincaid,
+    fog,
+    folds,
+    ridge,
+    text_counts,
+)
 
 TEXT = "The red dog runs home. Considerable anticipation characterised everybody."
 
 
 def test_the_formulas_count_words_sentences_and_syllables():
     # the-red-dog-runs-home: 5; con-sid-er-a-ble: 5, an-tic-i-pa-tion: 5, char-ac-ter-ised: 4, ev-ery-bod-y: 4
-    found = counted(TEXT)
+    found = text_counts(TEXT)
     assert (found.sentences, found.words, found.complex) == (2, 9, 4)
     words, syllables = 9 / 2, found.syllables / 9
     assert flesch(TEXT) == pytest.approx(206.835 - 1.015 * words - 84.6 * syllables)

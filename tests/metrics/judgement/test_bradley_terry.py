@@ -11,7 +11,7 @@ from basanite.metrics.judgement.bradley_terry import (
     circular_triads,
     comparisons_of,
     fit,
-    unconnected,
+    separate_groups,
     with_intervals,
 )
 
@@ -83,7 +83,7 @@ def test_a_position_effect_is_found_and_does_not_leak_into_strengths():
 
 def test_systems_that_wins_do_not_tie_together_are_refused_by_name_or_held_by_a_named_prior():
     given = comparisons_of([0, 0, 2], [1, 1, 3], [0, 0, 2], systems=4)
-    assert unconnected(given) == [[0], [1], [2, 3]]
+    assert separate_groups(given) == [[0], [1], [2, 3]]
     with pytest.raises(UnconnectedError, match=r"3 groups.*name a prior"):
         fit(given)
     held = fit(given, prior=1.0)
@@ -98,7 +98,7 @@ def test_a_position_effect_without_end_is_refused():
 
 
 def test_a_tie_joins_two_systems_both_ways():
-    assert unconnected(comparisons_of([0], [1], [2], systems=2)) == [[0, 1]]
+    assert separate_groups(comparisons_of([0], [1], [2], systems=2)) == [[0, 1]]
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -8,7 +8,7 @@ from basanite.metrics.judgement.error_spans import (
     Error,
     Judgements,
     mqm_score,
-    standardised,
+    standard_scores,
     system_intervals,
     system_scores,
 )
@@ -57,7 +57,7 @@ def test_scores_are_standardised_judge_by_judge():
     rng = np.random.default_rng(0)
     score, judge = rng.normal(60, 20, 50), rng.integers(0, 4, 50)
     score[judge == 3] = 80
-    found = standardised(score, judge)
+    found = standard_scores(score, judge)
     for one in range(3):
         assert found[judge == one].mean() == pytest.approx(0, abs=1e-12)
         assert found[judge == one].std() == pytest.approx(1)

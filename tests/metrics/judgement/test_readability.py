@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from basanite.metrics.judgement import null
+from basanite.metrics.judgement import readability
 from basanite.metrics.judgement.crossed import leads, redrawn
 from basanite.metrics.judgement.readability import (
     METRICS,
@@ -71,7 +71,7 @@ def exact_null(experts, novices):
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_the_drawn_null_is_the_exact_one(seed):
     experts, novices, _ = panel(seed, passages=5, novices=4, missing=0.2)
-    drawn, exact = null.null_values(experts, novices, draws=40_000, seed=seed), exact_null(experts, novices)
+    drawn, exact = readability.null_values(experts, novices, draws=40_000, seed=seed), exact_null(experts, novices)
     for found, wanted in zip(drawn, exact, strict=True):
         found, wanted = found[~np.isnan(found)], wanted[~np.isnan(wanted)]
         assert set(np.round(found, 9)) <= set(np.round(wanted, 9))
@@ -82,44 +82,44 @@ def test_the_drawn_null_is_the_exact_one(seed):
 
 def test_undefined_draws_of_the_correlation_stay_undefined_and_are_counted():
     experts, novices = np.array([[1.0, 2], [4, 5]]), np.array([[3.0, 4], [3, 4]])
-    drawn = null.null_values(experts, novices, draws=1000, seed=0)
-    test = null.judged(0.5, drawn[2])
+    drawn = readability.null_values(experts, novices, draws=1000, seed=0)
+    test = readability.judge_against_null(0.5, drawn[2])
     assert 400 < test.undefined < 600
     assert test.p == pytest.approx((np.nansum(drawn[2] >= 0.5) + 1) / (1000 - test.undefined + 1))
 
 
 def test_p_is_never_0_and_equal_values_count_as_reached():
     drawn = np.linspace(0, 1, 9999)
-    assert null.judged(2.0, drawn).p == 1 / 10_000
-    assert null.judged(1.0 + 1e-10, drawn).p == 2 / 10_000
-    assert math.isnan(null.judged(math.nan, drawn).p)
+    assert readability.judge_against_null(2.0, drawn).p == 1 / 10_000
+    assert readability.judge_against_null(1.0 + 1e-10, drawn).p == 2 / 10_000
+    assert math.isnan(readability.judge_against_null(math.nan, drawn).p)
 
 
 @pytest.mark.parametrize("draws", [39, 100, 999, 10_000])
 def test_a_value_lies_above_the_critical_one_exactly_if_its_p_is_in_the_upper_tail(draws):
     drawn = np.random.default_rng(draws).integers(0, 200, draws) / 7
     for value in np.unique(np.concatenate([drawn, drawn + 0.01])):
-        test = null.judged(float(value), drawn)
+        test = readability.judge_against_null(float(value), drawn)
         assert test.above == (test.p <= 0.025)
 
 
 def test_the_same_seed_gives_the_same_null_in_blocks_of_any_size(monkeypatch):
     experts, novices, _ = panel(5, passages=31)
-    whole = null.null_values(experts, novices, draws=500, seed=3)
-    monkeypatch.setattr(null, "BLOCK", 100)
-    assert np.allclose(null.null_values(experts, novices, draws=500, seed=3), whole, rtol=0, atol=1e-12)
-    assert not np.array_equal(null.null_values(experts, novices, draws=500, seed=4), whole)
+    whole = readability.null_values(experts, novices, draws=500, seed=3)
+    monkeypatch.setattr(readability, "BLOCK", 100)
+    assert np.allclose(readability.null_values(experts, novices, draws=500, seed=3), whole, rtol=0, atol=1e-12)
+    assert not np.array_equal(readability.null_values(experts, novices, draws=500, seed=4), whole)
 
 
 def test_mean_and_spread_of_the_null_have_a_closed_form_and_strays_are_noticed():
     experts, novices, _ = panel(6, missing=0.3)
-    drawn = null.null_values(experts, novices, draws=10_000, seed=0)[0]
-    spread = null.exact_spread(experts, novices)
+    drawn = readability.null_values(experts, novices, draws=10_000, seed=0)[0]
+    spread = readability.exact_spread(experts, novices)
     exact = np.sqrt(sum(np.nanvar(np.abs(novices - gold_of(experts).mean[:, None]), axis=1))) / len(experts)
     assert spread == pytest.approx(exact)
-    assert not null.strays(drawn, spread)
-    assert null.strays(drawn + 0.1, spread)
-    assert null.strays(drawn * 1.2, spread)
+    assert not readability.strays(drawn, spread)
+    assert readability.strays(drawn + 0.1, spread)
+    assert readability.strays(drawn * 1.2, spread)
 
 
 def crossed_by_loops(block, passages, novices):
@@ -154,7 +154,7 @@ def test_the_crossed_interval_is_wider_where_novices_are_biased_each_in_their_ow
     widths = []
     for novices in (steady, biased):
         lead = leads(Readings((), experts, novices, machine), draws=1000, seed=0)[NAMES[0]]
-        alone = null.exact_spread(experts, novices) * 2 * 1.96
+        alone = readability.exact_spread(experts, novices) * 2 * 1.96
         widths.append((lead.high - lead.low) / alone)
     assert widths[1] > 1.5 * widths[0]
 

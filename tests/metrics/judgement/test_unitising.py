@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from basanite.errors import SettingError
-from basanite.metrics.judgement.unitising import Document, Span, unitising_alpha, unitising_alpha_with_interval
+from basanite.metrics.judgement.span_agreement import Document, Span, unitising_alpha, unitising_alpha_with_interval
 
 
 def spans(*units):

@@ -9,10 +9,10 @@ import pytest
 from starlette.testclient import TestClient
 from tests.server.conftest import fresh_office
 
-from basanite.campaign.people.persons import add_person
+from basanite.campaign.people.persons import Newcomer, add_person
 from basanite.campaign.settings import Accounts
 from basanite.campaign.store.tables import Account, Message
-from basanite.server.accounts import passwords
+from basanite.server.accounts import authentication
 from basanite.server.app import make_app
 
 CHEAP = Accounts(time_cost=1, memory_kib=64, lanes=1, tries="1000/minute")
@@ -56,9 +56,9 @@ def office(tmp_path, clock, accounts):
 def add_user(office, name="Ada", mail="ada@example.org", password=PASSWORD):
     """A confirmed account; gives the person's id."""
     with office.writing() as session:
-        person = add_person(session, office, name=name, mail=mail)
+        person = add_person(session, office, Newcomer(name=name, mail=mail))
         account = session.get_one(Account, person.id)
-        account.password = passwords.hashed(office.settings.accounts, password)
+        account.password = authentication.hash_password(office.settings.accounts, password)
         account.confirmed = office.clock()
         return person.id
 
@@ -87,7 +87,7 @@ def another(client):
 
 def link_in_mail(office, template):
     """The address in the newest mail of a kind, as its reader sees it."""
-    from basanite.campaign.notices.rendering import letter
+    from basanite.campaign.notices.messages import letter
 
     with office.reading() as session:
         found = [row for row in session.query(Message).order_by(Message.made) if row.template == template]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from starlette.testclient import TestClient
 from tests.server.accounts.conftest import PASSWORD, add_user, link_in_mail
@@ -16,14 +18,32 @@ FORM = {"name": "Grace", "mail": "grace@example.org", "password": PASSWORD}
 
 @pytest.mark.req("P-11", case="good")
 def test_an_account_is_made_by_confirming_the_mail_address(browser, office):
-    assert "Look into your mail" in browser.send("/sign-up", **FORM).text
+    assert "Check your email" in browser.send("/sign-up", **FORM).text
     assert browser.sign_in("grace@example.org").status_code == 401, "not before the address is confirmed"
     page = browser.get(link_in_mail(office, "confirm"))
-    assert "Confirm your mail address" in page.text
+    assert "Confirm your email address" in page.text
     assert browser.sign_in("grace@example.org").status_code == 401, "looking at a link does not use it"
     done = browser.send(str(page.url.path))
     assert "confirmed" in done.text
     assert browser.sign_in("grace@example.org").status_code == 200
+
+
+@pytest.mark.req("P-47")
+def test_who_signs_up_from_a_campaign_lands_in_it(browser, office, small):
+    home = "/campaigns/small"
+    offered = re.search(r'href="(/sign-up[^"]*)"', browser.get(home).text)[1]
+    assert f'name="then" value="{home}"' in browser.get(offered).text
+    browser.send("/sign-up", **FORM, then=home)
+    confirmed = browser.send(str(browser.get(link_in_mail(office, "confirm")).url.path))
+    assert f'name="then" value="{home}"' in confirmed.text
+    assert browser.sign_in("grace@example.org", then=home).url.path == home
+
+
+@pytest.mark.req("X-11")
+def test_nobody_is_led_to_another_site_after_signing_up(browser, office):
+    browser.send("/sign-up", **FORM, then="https://elsewhere.example/campaigns/small")
+    confirmed = browser.send(str(browser.get(link_in_mail(office, "confirm")).url.path))
+    assert (confirmed.url.path, confirmed.url.query) == ("/sign-in", b"")
 
 
 @pytest.mark.req("X-11")
@@ -93,7 +113,7 @@ def test_a_forgotten_password_is_replaced_and_all_sessions_end(browser, another,
     assert another.get("/account").status_code == 401
     assert browser.sign_in("ada@example.org").status_code == 401
     assert browser.sign_in("ada@example.org", NEW).status_code == 200
-    assert browser.get(str(page.url.path)).status_code == 404, "used up"
+    assert browser.get(str(page.url.path)).status_code == 404, "none left"
 
 
 @pytest.mark.req("X-32")
@@ -126,7 +146,7 @@ def test_an_older_reset_link_stops_working_when_a_newer_one_is_sent(browser, off
     clock.forward(minutes=1)
     browser.send("/forgotten", mail="ada@example.org")
     older = browser.get(first)
-    assert (older.status_code, "ask for a new one where you sign in" in older.text) == (404, True)
+    assert (older.status_code, "request a new link on the sign-in page" in older.text) == (404, True)
     assert browser.get(link_in_mail(office, "reset")).status_code == 200
 
 

@@ -88,6 +88,7 @@ def test_the_call_carries_state_nonce_and_a_challenge_and_names_the_one_return_a
     assert asked["redirect_uri"] == "http://127.0.0.1:8000/oidc/test/return"
 
 
+@pytest.mark.few(4)
 @pytest.mark.req("X-11", case="bad")
 @pytest.mark.parametrize(
     "wrong",
@@ -251,7 +252,7 @@ def test_where_nobody_may_sign_up_a_stranger_of_the_provider_gets_no_account(bro
     office.settings.accounts.sign_up = False
     answer = come_back(browser)
     assert answer.status_code == 403
-    assert "only people who were invited have an account here" in answer.text
+    assert "accounts here are by invitation only" in answer.text
     assert "ask the organizers to invite you" in answer.text
     with office.reading() as session:
         assert session.query(Person).count() == 0
@@ -268,7 +269,7 @@ def test_who_comes_from_a_provider_under_the_name_of_an_organizer_is_let_in_unde
         session.add(Grant(person_id=eva, role="administrator", at=office.clock(), by="command"))
     rig(user=OLGA | {"name": "Еvа L0w"})
     page = come_back(browser).text
-    assert "Your name can be taken for somebody else&#39;s here. You are called olga" in page
+    assert "Your name can be confused with another one here. You appear as olga" in page
     rig(user=OLGA | {"sub": "s-2", "name": "Eva\u202e Low", "email": "eva.low@example.org"})
     page = come_back(another).text
     assert re.search(r"<bdi>Somebody \d{4}</bdi>", page), "neither name nor address will do"

@@ -10,11 +10,11 @@ from starlette.testclient import TestClient
 from tests.server.accounts.conftest import CHEAP, PASSWORD, Browser, add_user
 
 from basanite.campaign.office import Actor
-from basanite.campaign.people.privacy.addresses import note_address
+from basanite.campaign.people.privacy import note_address
 from basanite.campaign.settings import Accounts
 from basanite.campaign.store.tables import Account, Event, Session
-from basanite.server.accounts import joining, passwords, sessions, signing_in
-from basanite.server.accounts.failures import ANYWHERE_TIMES
+from basanite.server.accounts import authentication, registration, sessions
+from basanite.server.accounts.authentication import ANYWHERE_TIMES
 from basanite.server.app import make_app
 from basanite.testing import small_office
 
@@ -41,7 +41,7 @@ def test_the_right_password_lets_in_and_the_page_says_who_is_signed_in(browser, 
 def test_a_wrong_password_and_an_unknown_address_get_the_same_answer(browser, ada, mail, password):
     answer = browser.sign_in(mail, password)
     assert answer.status_code == 401
-    assert "mail address or password is not right" in answer.text
+    assert "the email address or password is wrong" in answer.text
     assert "Sign out" not in answer.text
 
 
@@ -59,7 +59,7 @@ def test_a_hash_of_another_cost_is_renewed_at_sign_in(tmp_path, clock):
     dearer = Accounts(**CHEAP.model_dump() | {"time_cost": 2})
     office.settings.accounts = dearer
     with closing(office), office.writing() as session:
-        assert signing_in.with_password(session, office, "ada@example.org", PASSWORD).outcome == "in"
+        assert authentication.try_password(session, office, "ada@example.org", PASSWORD).outcome == "in"
         assert "t=2" in session.get(Account, person).password
 
 
@@ -89,7 +89,9 @@ def test_addresses_with_and_without_an_account_are_locked_alike(browser, ada):
 def guess(office, times, address, password="wrong password"):
     """So many tries as Ada from an address; gives the last outcome."""
     with office.writing() as session:
-        tries = [signing_in.with_password(session, office, "ada@example.org", password, address) for _ in range(times)]
+        tries = [
+            authentication.try_password(session, office, "ada@example.org", password, address) for _ in range(times)
+        ]
     return tries[-1].outcome
 
 
@@ -111,7 +113,7 @@ def test_guesses_from_many_addresses_close_the_account_to_strangers_but_not_wher
 def test_a_new_password_ends_every_lock_of_its_owner(office, ada):
     guess(office, CHEAP.failures, "192.0.2.1")
     with office.writing() as session:
-        joining.set_password(session, office, Actor(ada), session.get(Account, ada), "another good password")
+        registration.set_password(session, office, Actor(ada), session.get(Account, ada), "another good password")
     assert guess(office, 1, "192.0.2.1", "another good password") == "in"
 
 
@@ -137,14 +139,14 @@ def test_the_id_of_a_session_is_renewed_at_sign_in_and_the_old_one_is_worth_noth
 @pytest.mark.req("X-11")
 def test_a_change_of_role_renews_the_id_of_the_session(browser, ada, office, small):
     from basanite.campaign.office import COMMAND
-    from basanite.campaign.people.roles import grant
+    from basanite.campaign.people.roles import RoleGrant, grant
 
     name = sessions.cookie_name(office)
     browser.sign_in("ada@example.org")
     browser.get("/account")
     before = browser.client.cookies[name]
     with office.writing() as session:
-        grant(session, office, COMMAND, person_id=ada, role="judge", campaign_id=small.campaign_id)
+        grant(session, office, COMMAND, RoleGrant(person_id=ada, role="judge", campaign_id=small.campaign_id))
     assert browser.get("/account").status_code == 200
     assert browser.client.cookies[name] != before
     assert browser.get("/account").status_code == 200
@@ -300,4 +302,4 @@ def test_a_closed_account_is_signed_out_and_stays_out(browser, ada, office):
 
 @pytest.mark.parametrize("password", ["", "short", "x" * 20, "1234567890123", "abababababab", "y" * 1025])
 def test_weak_passwords_are_named(password):
-    assert passwords.weaknesses(password)
+    assert authentication.password_weaknesses(password)

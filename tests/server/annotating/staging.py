@@ -11,10 +11,10 @@ from tests.server.accounts.conftest import PASSWORD, add_user
 from tests.server.conftest import fresh_office
 from tests.server.live import live
 
-from basanite.campaign.annotating import assigning, setting_up
 from basanite.campaign.office import Actor
 from basanite.campaign.settings import Accounts
 from basanite.campaign.store.tables import AnnotationTask
+from basanite.campaign.work.annotation import assignment, setup
 from basanite.reading.package.documents import new_sums, sums_path
 from basanite.server.accounts import sessions
 from basanite.testing import SetClock, season, small_campaign_text
@@ -62,17 +62,19 @@ class Stage:
         text = (config or EXAMPLES / "annotation" / "nfl-scoring.yaml").read_text(encoding="utf-8")
         actor = Actor(self.season.eva)
         with self.office.writing() as session:
-            made = setting_up.create_project(
-                session, self.office, actor, self.season.campaign_id, package, text, name=name
+            made = setup.create_project(
+                session, self.office, actor, self.season.campaign_id, setup.NewProject(package, text, name=name)
             )
             if people:
                 persons = [self.people[one] for one in people]
-                assigning.assign(session, self.office, actor, made.id, persons, names=names, part=part)
+                assignment.assign(
+                    session, self.office, actor, made.id, persons, assignment.TextScope(names=names, part=part)
+                )
             return made.id
 
     def task(self, who, project, document):
         """The task of somebody on a text."""
-        from basanite.campaign.annotating.finding import document_named
+        from basanite.campaign.work.annotation.lookup import document_named
 
         with self.office.reading() as session:
             text = document_named(session, project, document).id
@@ -81,17 +83,17 @@ class Stage:
 
     def events(self, task):
         """All events of a task, as the server holds them."""
-        from basanite.campaign.annotating.recorded import recorded
+        from basanite.campaign.work.annotation.annotator_work import task_events
 
         with self.office.reading() as session:
-            return [one.event for one in recorded(session, session.get_one(AnnotationTask, task))]
+            return [one.event for one in task_events(session, session.get_one(AnnotationTask, task))]
 
     def state(self, task):
         """What the server thinks the events of a task come to."""
-        from basanite.campaign.annotating.working import opened
+        from basanite.campaign.work.annotation.annotator_work import task_snapshot
 
         with self.office.reading() as session:
-            return opened(session, self.office, session.get_one(AnnotationTask, task)).state
+            return task_snapshot(session, self.office, session.get_one(AnnotationTask, task)).state
 
     def signed_in(self, context, who):
         """A tab of somebody who has signed in, with a second factor where one is needed."""
@@ -123,7 +125,7 @@ def staged(folder):
     made.people["eva"] = made.season.eva
     with office.writing() as session:
         actor, campaign = Actor(made.season.eva), made.season.campaign_id
-        assigning.enrol(session, office, actor, campaign, made.people["rita"], "adjudicator")
+        assignment.enrol(session, office, actor, campaign, made.people["rita"], "adjudicator")
     return made
 
 

@@ -7,15 +7,13 @@ from pathlib import Path
 
 from tests.server.pages.states import HOSTILE, LATER, NOW, PROBLEMS, count, name
 
-from basanite.annotation.config import read_config
-from basanite.campaign.annotating.adjudicating import CODES, Queued
-from basanite.campaign.annotating.looking import TextProgress
+from basanite.campaign.work.annotation.adjudication import CODES, Queued
+from basanite.campaign.work.annotation.monitor import TextProgress
 from basanite.figures import Table
-from basanite.server.pages.annotating import agreement, decide, disagreements, preview, project, projects, queue, text
-from basanite.server.pages.annotating.guidelines import blocks
-from basanite.server.pages.annotating.sides import CaseView, Reading, SideLine, SideView
-from basanite.server.pages.annotating.wire import config_data
-from basanite.server.pages.annotating.words import words
+from basanite.server.pages import annotation_adjudication, annotation_projects, annotation_start, annotation_workbench
+from basanite.server.pages.annotation_adjudication import CaseView, Reading, SideLine, SideView
+from basanite.server.pages.annotation_data import blocks, config_data, words
+from basanite.work.annotation.config import read_config
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 
@@ -94,7 +92,7 @@ def guide(state):
 
 
 def text_page(state):
-    return text.TextPage(
+    return annotation_workbench.TextPage(
         name(state), body(state), given(state), guide(state), 1, 40, "/campaigns/small/annotate", False, "/search"
     )
 
@@ -102,10 +100,10 @@ def text_page(state):
 def preview_page(state):
     listed = (("p", name(state)),) * bool(count(state))
     if state in ("none", "error"):
-        return preview.PreviewPage(
+        return annotation_workbench.PreviewPage(
             "Preview", listed, "", HOSTILE, PROBLEMS if state == "error" else (), checked=state == "error"
         )
-    return preview.PreviewPage(
+    return annotation_workbench.PreviewPage(
         "Preview",
         listed,
         "p",
@@ -121,28 +119,28 @@ def preview_page(state):
 
 def queue_page(state):
     lines = tuple(
-        queue.QueueLine(
+        annotation_workbench.QueueLine(
             name(state),
             "/campaigns/small/annotate/t",
             ("waiting", "working", "done")[at % 3],
             1234,
             ("annotator", "adjudicator")[at % 2],
         )
-        for at in range(min(count(state), queue.SHOWN))
+        for at in range(min(count(state), annotation_workbench.SHOWN))
     )
-    made = queue.QueueProject(
+    made = annotation_workbench.QueueProject(
         name(state), lines, 3, max(count(state), 3), "/campaigns/small/annotate/t" if state == "one" else ""
     )
-    return queue.QueuePage("Annotate", (made,) * bool(count(state)), "/decide" if state == "one" else "")
+    return annotation_workbench.QueuePage("Annotate", (made,) * bool(count(state)), "/decide" if state == "one" else "")
 
 
 def disagreements_page(state):
     lines = tuple(
         Queued("d", name(state), ("waiting", "ready", "begun", "done")[at % 4], 2, 1, 5, 3, False)
-        for at in range(min(count(state), disagreements.SHOWN))
+        for at in range(min(count(state), annotation_adjudication.MOST_TEXTS))
     )
-    made = disagreements.DisagreementsProject(name(state), lines, max(count(state) - len(lines), 0))
-    return disagreements.DisagreementsPage("Disagreements", (made,) * (state != "none"), "/decide")
+    made = annotation_adjudication.DisagreementsProject(name(state), lines, max(count(state) - len(lines), 0))
+    return annotation_adjudication.DisagreementsPage("Disagreements", (made,) * (state != "none"), "/decide")
 
 
 def case(state, **more):
@@ -157,11 +155,11 @@ def case(state, **more):
 
 
 def decide_page(state):
-    shown = min(count(state), decide.SHOWN)
+    shown = min(count(state), annotation_adjudication.SHOWN)
     marks = [{"id": "A-e2", "category": "Team", "label": "A Team", "parts": [[0, 8]]}] * (state != "none")
     codes = tuple((code, words_) for code, words_ in CODES.items())
     verdicts = ("take", "none", "edit", "unanimous")
-    return decide.DecidePage(
+    return annotation_adjudication.DecidePage(
         title=name(state),
         text=body(state),
         given={"text": body(state), "config": nfl(), "marks": marks},
@@ -178,32 +176,39 @@ def decide_page(state):
         back="/campaigns/small/annotate/decide",
         codes=codes,
         done=state == "long",
-        history=(decide.DecisionLine(NOW, "take", "slip", name(state)),) * bool(count(state)),
+        history=(annotation_adjudication.DecisionLine(NOW, "take", "slip", name(state)),) * bool(count(state)),
     )
 
 
 def projects_page(state):
     lines = tuple(
-        projects.ProjectLine("p", "name", name(state), ("open", "closed")[at % 2], 3, 40, 80, 12, 3)
+        annotation_projects.ProjectLine("p", "name", name(state), ("open", "closed")[at % 2], 3, 40, 80, 12, 3)
         for at in range(min(count(state), 200))
     )
-    return projects.ProjectsPage("Annotation", lines, name(state), name(state))
+    return annotation_projects.ProjectsPage("Annotation", lines, name(state), name(state))
+
+
+def new_project_page(state):
+    typed = dict.fromkeys(annotation_start.FIELDS, "" if state == "none" else name(state))
+    return annotation_start.NewProjectPage("New annotation project", "/c/season/organise/annotation", typed)
 
 
 def project_page(state):
-    shown = min(count(state), project.SHOWN)
+    shown = min(count(state), annotation_projects.SHOWN)
     people = tuple(
-        project.PersonLine(name(state), ("annotator", "adjudicator")[at % 2], 1, 2, 3, 12.5)
+        annotation_projects.PersonLine(name(state), ("annotator", "adjudicator")[at % 2], 1, 2, 3, 12.5)
         for at in range(min(shown, 50))
     )
     texts = tuple(
         TextProgress("d", name(state), "train", 2, 1, ("none", "working", "done")[at % 3]) for at in range(shown)
     )
-    versions = (project.VersionLine(3, LATER, name(state), name(state), (name(state),)),)
+    versions = (annotation_projects.VersionLine(3, LATER, name(state), name(state), (name(state),)),)
     figures = (2, 80, 12, 3, people, texts, count(state), versions)
-    lists = ((("", "all parts"), (name(state), name(state))), (name(state),) * bool(count(state)))
+    lists = ((("", "all splits"), (name(state), name(state))), (name(state),) * bool(count(state)))
     held = "closed" if state == "long" else "open"
-    return project.ProjectPage(name(state), "p", "nfl", held, *figures, *lists, name(state), project.FORMATS)
+    return annotation_projects.ProjectPage(
+        name(state), "p", "nfl", held, *figures, *lists, name(state), annotation_projects.FORMATS
+    )
 
 
 def agreement_page(state):
@@ -211,19 +216,20 @@ def agreement_page(state):
         (name(state), at, "0.812 [0.700, 0.900]", "undefined: nobody marked anything")
         for at in range(min(count(state), 1000))
     )
-    table = Table("Where annotators mark", ("Category", "Marks", "Same words (F1)", "Alpha"), rows, note=name(state))
-    return agreement.AgreementPage(
+    table = Table("Spans", ("Category", "Annotations", "Identical spans (F1)", "Alpha"), rows, note=name(state))
+    return annotation_workbench.AgreementPage(
         "Agreement", name(state), "/campaigns/small/organise/annotation/p", count(state), (table,) * bool(count(state))
     )
 
 
 ALL = {
-    queue.QueuePage: queue_page,
-    text.TextPage: text_page,
-    disagreements.DisagreementsPage: disagreements_page,
-    decide.DecidePage: decide_page,
-    projects.ProjectsPage: projects_page,
-    project.ProjectPage: project_page,
-    agreement.AgreementPage: agreement_page,
-    preview.PreviewPage: preview_page,
+    annotation_workbench.QueuePage: queue_page,
+    annotation_workbench.TextPage: text_page,
+    annotation_adjudication.DisagreementsPage: disagreements_page,
+    annotation_adjudication.DecidePage: decide_page,
+    annotation_projects.ProjectsPage: projects_page,
+    annotation_projects.ProjectPage: project_page,
+    annotation_start.NewProjectPage: new_project_page,
+    annotation_workbench.AgreementPage: agreement_page,
+    annotation_workbench.PreviewPage: preview_page,
 }

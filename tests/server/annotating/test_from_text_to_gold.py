@@ -15,13 +15,13 @@ import pytest
 import sqlalchemy as sql
 from tests.server.annotating.staging import package_with, saved, select
 
-from basanite.campaign.annotating import ending
-from basanite.campaign.intake.accepting import accept
-from basanite.campaign.jobs import comparing, stages
-from basanite.campaign.model.declared import Declared
-from basanite.campaign.organising import reference_files, references
-from basanite.campaign.results.adopted import adopted, content
+from basanite.campaign.actions import references
+from basanite.campaign.intake.acceptance import Arrival, accept
+from basanite.campaign.jobs import comparison, stages
+from basanite.campaign.model.plan import Declared
+from basanite.campaign.results.facts import adopted_results, content
 from basanite.campaign.store.tables import BatchItem
+from basanite.campaign.work.annotation import outcome
 
 pytestmark = pytest.mark.browser
 GAME = (
@@ -78,11 +78,11 @@ def test_a_report_is_annotated_from_scratch_with_the_mouse(stage, project, visit
     select(tab, "17")
     tab.get_by_role("toolbar").get_by_role("button", name="Final score").click()
     select(tab, "fell")
-    column(tab, 1).get_by_role("button", name="Take the selection for Status: Words").click()
+    column(tab, 1).get_by_role("button", name="Use selection for Status: Words").click()
     column(tab, 1).get_by_label("lost").check()
 
     select(tab, "the Steelers")
-    column(tab, 2).get_by_role("button", name="Take the selection for Team: Words").click()
+    column(tab, 2).get_by_role("button", name="Use selection for Team: Words").click()
     select(tab, "20")
     tab.keyboard.press("s")
     select(tab, "won")
@@ -131,7 +131,7 @@ def follows_and_contradicts(tab):
     saved(tab)
     tab.keyboard.press("F8")
     tab.wait_for_url("**/annotate")
-    assert "Everything is done" in tab.inner_text("main")
+    assert "All texts are done" in tab.inner_text("main")
 
 
 def stepped(tab, words, nth=0):
@@ -148,6 +148,7 @@ def stepped(tab, words, nth=0):
     assert chosen == words, f"{chosen!r} is selected, not {words!r}"
 
 
+@pytest.mark.slow
 @pytest.mark.req("R-15", "P-33")
 def test_the_second_annotator_needs_no_mouse_and_sees_nothing_of_the_first(stage, project, visit):
     task = stage.task("paul", project, "game")
@@ -155,7 +156,7 @@ def test_the_second_annotator_needs_no_mouse_and_sees_nothing_of_the_first(stage
     tab.goto(f"{stage.address}/campaigns/small/annotate")
     for _ in range(60):
         tab.keyboard.press("Tab")
-        if tab.evaluate("document.activeElement.textContent") == "Go on":
+        if tab.evaluate("document.activeElement.textContent") == "Continue":
             break
     tab.keyboard.press("Enter")
     tab.wait_for_url(f"**/annotate/{task}")
@@ -201,6 +202,7 @@ def test_the_second_annotator_needs_no_mouse_and_sees_nothing_of_the_first(stage
     assert not tab.complaints, tab.complaints
 
 
+@pytest.mark.slow
 @pytest.mark.req("R-15", "X-4")
 def test_annotators_see_neither_each_others_work_nor_the_adjudication(stage, project, visit):
     theirs = stage.task("nora", project, "game")
@@ -213,11 +215,12 @@ def test_annotators_see_neither_each_others_work_nor_the_adjudication(stage, pro
     assert "Nora" not in tab.content()
 
 
+@pytest.mark.slow
 @pytest.mark.req("R-15")
 def test_disagreements_are_decided_side_by_side_and_everything_else_at_once(stage, project, visit):
     tab = visit("rita")
     tab.goto(f"{stage.address}/campaigns/small/annotate")
-    tab.get_by_role("link", name="Decide about disagreements").click()
+    tab.get_by_role("link", name="Adjudicate disagreements").click()
     tab.get_by_role("link", name="game", exact=True).click()
     assert "Nora" not in tab.content(), "blind to who said what"
     assert "Paul" not in tab.content()
@@ -229,7 +232,7 @@ def test_disagreements_are_decided_side_by_side_and_everything_else_at_once(stag
     case = tab.locator(".case", has_text="the Steelers").first
     assert case.locator(".differs").count() >= 2
     case.get_by_label("Reason").select_option("guidelines")
-    case.get_by_role("button", name="Take").nth(fullest(case)).click()
+    case.get_by_role("button", name="Use selection").nth(fullest(case)).click()
     decided_by_keys(tab)
     tab.get_by_role("button", name="Finish").wait_for()
     tab.keyboard.press("F8")
@@ -260,23 +263,24 @@ def decided_by_keys(tab):
     raise AssertionError("there are always more cases")
 
 
+@pytest.mark.slow
 @pytest.mark.req("R-15")
 def test_a_case_can_be_opened_again_and_given_another_reading_or_none(stage, project, visit):
     tab = visit("rita")
     tab.goto(f"{stage.address}/campaigns/small/annotate/decide")
     tab.get_by_role("link", name="game", exact=True).click()
-    tab.get_by_label("Why it is opened again").fill("one more look")
-    tab.get_by_role("button", name="Open it again").click()
+    tab.get_by_label("Reason for reopening").fill("one more look")
+    tab.get_by_role("button", name="Reopen").click()
     tab.locator("summary", has_text="decision").first.click()
-    tab.get_by_role("button", name="Open Scoring events again").first.click()
+    tab.get_by_role("button", name="Reopen Scoring events").first.click()
     case = tab.locator(".case.current")
     case.wait_for()
     tab.keyboard.press("e")
     case.get_by_label("Count").fill("2")
-    case.get_by_role("button", name="Take this reading").click()
+    case.get_by_role("button", name="Use this reading").click()
     tab.locator("summary", has_text="decision").first.click()
-    tab.locator("li", has_text="Scoring events").get_by_text("another reading").wait_for()
-    tab.get_by_role("button", name="Open Scoring events again").first.click()
+    tab.locator("li", has_text="Scoring events").get_by_text("other reading").wait_for()
+    tab.get_by_role("button", name="Reopen Scoring events").first.click()
     tab.locator(".case.current").wait_for()
     with tab.expect_navigation():
         tab.keyboard.press("0")
@@ -286,14 +290,15 @@ def test_a_case_can_be_opened_again_and_given_another_reading_or_none(stage, pro
     tab.wait_for_url("**/annotate/decide")
 
 
+@pytest.mark.slow
 @pytest.mark.req("R-15", "R-17")
 def test_the_gold_grows_and_everything_comes_out_as_rdf(stage, project, visit):
     tab = visit("eva")
     tab.goto(f"{stage.address}/campaigns/small/organise/annotation")
     tab.get_by_role("link", name="NFL scoring").click()
-    tab.get_by_label("Reason of the new version").fill("the first texts are adjudicated")
+    tab.get_by_label("Reason for the new version").fill("the first texts are adjudicated")
     with tab.expect_download() as package:
-        tab.get_by_role("button", name="Download the package with its grown gold").click()
+        tab.get_by_role("button", name="Download package with new gold answers").click()
     with tarfile.open(package.value.path()) as archive:
         names = [name for name in archive.getnames() if name.startswith("gold/")]
         assert sorted(names) == ["gold/v1.ndjson", "gold/v2.ndjson", "gold/v3.ndjson"]
@@ -324,15 +329,16 @@ def read_with_rdflib(path):
     assert {"The Jets", "the Steelers", "fell", "won"} <= exact
 
 
+@pytest.mark.slow
 @pytest.mark.req("R-15")
 def test_agreement_is_shown_per_category_and_text_with_spans_apart_from_labels(stage, project, visit):
     tab = visit("eva")
     tab.goto(f"{stage.address}/campaigns/small/organise/annotation/{project}/agreement")
     shown = tab.inner_text("main")
     for words in (
-        "Where annotators mark",
-        "What they call it and fill in",
-        "Text by text",
+        "Spans",
+        "Labels and attributes",
+        "Results by text",
         "Team",
         "Status.value",
         "game",
@@ -340,6 +346,7 @@ def test_agreement_is_shown_per_category_and_text_with_spans_apart_from_labels(s
         assert words in shown
 
 
+@pytest.mark.slow
 @pytest.mark.req("R-17", "R-21")
 def test_a_run_that_was_handed_in_before_is_scored_again_with_the_grown_gold(stage, project, visit, package, tmp_path):
     answers = found_too(stage, project, tmp_path)
@@ -348,23 +355,23 @@ def test_a_run_that_was_handed_in_before_is_scored_again_with_the_grown_gold(sta
     tab.goto(f"{stage.address}/campaigns/small/organise/annotation")
     tab.get_by_role("link", name="NFL scoring").click()
     tab.get_by_label("For", exact=True).select_option("reading · DEV · 1A · QUERY1")
-    tab.get_by_label("Reason of this version of the reference").fill("a report more")
-    tab.get_by_role("button", name="Make the version").click()
+    tab.get_by_label("Reason for this version of the reference").fill("a report more")
+    tab.get_by_role("button", name="Create version").click()
     tab.wait_for_url("**/rescoring?reference=*")
     tab.get_by_label("Reason", exact=True).fill("the gold has grown")
-    tab.get_by_role("button", name="Compute it").click()
+    tab.get_by_role("button", name="Compute preview").click()
     tab.get_by_text("being computed").first.wait_for()
     with stage.office.reading() as session:
         item = session.scalars(sql.select(BatchItem.id)).one()
-    comparing.score_item(stage.office, item)
+    comparison.score_item(stage.office, item)
     tab.goto(f"{stage.address}/campaigns/small/organise/rescoring")
-    tab.get_by_text("to be looked at").first.wait_for()
+    tab.get_by_text("to be reviewed").first.wait_for()
     tab.get_by_role("link", name="reading · DEV · 1A · QUERY1").click()
     tab.get_by_text("Before and after").wait_for()
     assert value_of(stage, run) == before, "a preview changes nothing"
     tab.get_by_role("link", name="Apply …").click()
     tab.get_by_role("button", name="Apply").click()
-    tab.get_by_text("the new results hold").wait_for()
+    tab.get_by_text("new results are now active").wait_for()
     assert value_of(stage, run) > before, "what nobody had marked was right"
     assert not tab.complaints, tab.complaints
 
@@ -372,7 +379,7 @@ def test_a_run_that_was_handed_in_before_is_scored_again_with_the_grown_gold(sta
 def found_too(stage, project, folder):
     """Answers of a system that has found in the report what the annotators found, and the rules derived."""
     with stage.office.writing() as session:
-        grown = ending.grow(session, stage.office, stage.season.as_eva, project, folder / "package", reason="to look")
+        grown = outcome.grow(session, stage.office, stage.season.as_eva, project, folder / "package", reason="to look")
     lines = map(json.loads, (folder / "package" / "gold" / f"{grown.version}.ndjson").read_text().splitlines())
     path = folder / "run.ndjson"
     kept = ("query", "document", "answer", "provenance")
@@ -394,14 +401,14 @@ def with_little_gold(package, folder):
 def handed_in(stage, package, answers):
     """A run of Ada's team, scored against the package as it was; gives its id and its value."""
     office, season = stage.office, stage.season
-    material = reference_files.take_in(office, reference_files.Paths((package,)))
+    material = references.take_in(office, references.Paths((package,)))
     said = Declared("reading", "one", type="contrastive", language="1A", queryset="QUERY1", dataset=("DEV",))
     with office.writing() as session:
         place = references.Place("reading", "DEV", "1A", "QUERY1")
-        references.add(session, office, season.as_eva, season.campaign_id, place, material)
+        references.add(session, office, season.as_eva, season.campaign_id, references.NewVersion(place, material))
     stored = office.files.take(answers)
     with office.writing() as session:
-        row = accept(session, office, season.as_ada, season.alpha, replace(said, name=answers.name), stored)
+        row = accept(session, office, season.as_ada, Arrival(season.alpha, replace(said, name=answers.name), stored))
     stages.score(office, row.id, stages.validate(office, row.id)["result"])
     return row.id, value_of(stage, row.id)
 
@@ -409,4 +416,4 @@ def handed_in(stage, package, answers):
 def value_of(stage, run):
     """The value of a run as it holds now."""
     with stage.office.reading() as session:
-        return content(stage.office, adopted(session, [run])[run])["values"]["f"]["value"]
+        return content(stage.office, adopted_results(session, [run])[run])["values"]["f"]["value"]

@@ -20,8 +20,8 @@ def opened(tab, stage, task):
 
 
 def words_of(stage, project, name):
-    from basanite.campaign.annotating.finding import document_named
-    from basanite.campaign.annotating.packages import text_of
+    from basanite.campaign.work.annotation.lookup import document_named
+    from basanite.campaign.work.annotation.packages import text_of
 
     with stage.office.reading() as session:
         return text_of(stage.office, document_named(session, project, name)).text.split()
@@ -57,7 +57,7 @@ def test_without_a_connection_work_goes_on_and_is_sent_when_it_is_back(stage, pr
     mark(tab, "carried")
     mark(tab, "Titans")
     tab.locator("#status.offline").wait_for()
-    assert "kept in this browser" in tab.inner_text("#status")
+    assert "saved in this browser" in tab.inner_text("#status")
     assert tab.locator(".mark").count() == 3, "the page shows what was done"
     assert len(spans(stage, task)) == 1
     tab.context.set_offline(False)
@@ -66,6 +66,7 @@ def test_without_a_connection_work_goes_on_and_is_sent_when_it_is_back(stage, pr
     once(stage, task)
 
 
+@pytest.mark.slow
 def test_an_answer_that_never_arrived_makes_nothing_count_twice(stage, project, visit):
     task = stage.task("nora", project, "nfl-040")
     tab = opened(visit("nora"), stage, task)
@@ -87,6 +88,7 @@ def test_an_answer_that_never_arrived_makes_nothing_count_twice(stage, project, 
     assert [one.kind for one in once(stage, task)] == ["create", "span.add"]
 
 
+@pytest.mark.slow
 def test_a_page_loaded_again_in_the_middle_goes_on_with_what_was_not_sent(stage, project, visit):
     task = stage.task("nora", project, "nfl-026")
     tab = opened(visit("nora"), stage, task)
@@ -115,6 +117,7 @@ def test_a_page_loaded_again_in_the_middle_goes_on_with_what_was_not_sent(stage,
     once(stage, task)
 
 
+@pytest.mark.slow
 def test_two_tabs_come_to_show_the_same(stage, project, visit):
     task = stage.task("nora", project, "nfl-031")
     one = opened(visit("nora"), stage, task)
@@ -136,6 +139,7 @@ def test_two_tabs_come_to_show_the_same(stage, project, visit):
     once(stage, task)
 
 
+@pytest.mark.slow
 def test_a_server_that_starts_again_finds_a_page_that_waits_for_it(tmp_path_factory, chrome):
     from tests.server.annotating.staging import staged
 

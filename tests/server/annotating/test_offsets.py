@@ -10,12 +10,13 @@ import json
 
 import pytest
 from tests.server.annotating.staging import select
-from tests.server.annotating.states import given, guide, text
+from tests.server.annotating.states import given, guide
 from tests.server.pages.conftest import HOST
 from tests.server.pages.conftest import answer as page_or_asset
 from tests.server.pages.states import frame
 
-from basanite.server.pages.foundation.frame import render
+from basanite.server.pages import annotation_workbench
+from basanite.server.pages.frame import render
 
 pytestmark = [pytest.mark.browser, pytest.mark.req("R-15")]
 TEXTS = {
@@ -50,7 +51,7 @@ def shown(chrome):
 
     def opened(words):
         data = given("one") | {"text": words, "events": [], "sequence": 0, "review": []}
-        page = text.TextPage("offsets", words, data, guide("one"))
+        page = annotation_workbench.TextPage("offsets", words, data, guide("one"))
         now.update(html=render(page, frame("one")), sent=[])
         tab.goto("about:blank")
         tab.goto(f"{HOST}/shown")
@@ -68,6 +69,7 @@ def marked(tab, sent):
     return [parts for one in sent if one["kind"] == "span.add" for parts in one["data"]["parts"]]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("case", TEXTS)
 def test_the_mouse_marks_code_points(shown, case):
     whole, wanted = TEXTS[case]
@@ -80,6 +82,7 @@ def test_the_mouse_marks_code_points(shown, case):
     assert shown_again == wanted.replace("\n", ""), "and it is drawn where it was marked"
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("case", ["emoji", "combining", "crlf", "astral letters"])
 def test_keys_mark_code_points_and_never_half_a_character(shown, case):
     whole, _ = TEXTS[case]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from tests.server.annotating.staging import EXAMPLES, NFL, select
 
-from basanite.campaign.annotating.finding import project_named
-from basanite.formats.archives.repair import write_archive
+from basanite.campaign.work.annotation.lookup import project_named
+from basanite.formats.archives.output import write_archive
 
 pytestmark = pytest.mark.browser
 DESK = "/campaigns/small/organise/annotation"
@@ -22,6 +22,7 @@ def archive(tmp_path_factory):
     return out
 
 
+@pytest.mark.slow
 @pytest.mark.req("R-14", "R-15")
 def test_a_project_is_made_of_a_package_and_a_file_and_given_out(stage, visit, archive):
     tab = visit("eva")
@@ -30,7 +31,7 @@ def test_a_project_is_made_of_a_package_and_a_file_and_given_out(stage, visit, a
     tab.get_by_label("Name").fill("made-here")
     tab.get_by_label("Configuration").fill(text.replace("tabs: Game", "tabs: Gamme"))
     tab.get_by_label("The reading package").set_input_files(archive)
-    tab.get_by_role("button", name="Check it and make the project").click()
+    tab.get_by_role("button", name="Create project").click()
     told = tab.get_by_role("alert").inner_text()
     assert "Gamme" in told
     assert "Game" in told.replace("Gamme", ""), "the cure"
@@ -38,11 +39,11 @@ def test_a_project_is_made_of_a_package_and_a_file_and_given_out(stage, visit, a
 
     tab.get_by_label("Configuration").fill(text)
     tab.get_by_label("The reading package").set_input_files(archive)
-    tab.get_by_role("button", name="Check it and make the project").click()
+    tab.get_by_role("button", name="Create project").click()
     tab.wait_for_url(f"**{DESK}/*")
-    tab.get_by_label("Give texts to").fill("paul@example.org\nquin@example.org")
-    tab.get_by_label("Part of the corpus").select_option("train")
-    tab.get_by_role("button", name="Give them out").click()
+    tab.get_by_label("Assign texts to").fill("paul@example.org\nquin@example.org")
+    tab.get_by_label("Split").select_option("train")
+    tab.get_by_role("button", name="Assign texts").click()
     assert "Paul" in tab.inner_text("main")
     assert "Quin" in tab.inner_text("main")
     with stage.office.reading() as session:
@@ -59,15 +60,15 @@ def test_a_configuration_is_previewed_with_its_problems_and_as_it_will_look(stag
     tab = visit("eva")
     tab.goto(f"{stage.address}{DESK}/preview")
     broken = "annotation: x\nversion: 1\ncategories:\n  Game: {frame: true, kee: g}\n"
-    tab.get_by_label("Package of the project").select_option(project)
-    tab.get_by_label("Paste it").fill(broken)
-    tab.get_by_role("button", name="Check and show it").click()
+    tab.get_by_label("Project package").select_option(project)
+    tab.get_by_label("Configuration").fill(broken)
+    tab.get_by_role("button", name="Check and preview").click()
     told = tab.get_by_role("alert").inner_text()
     assert "line 4" in told
     assert "kee" in told
 
-    tab.get_by_label("Paste it").fill("")
-    tab.get_by_role("button", name="Check and show it").click()
+    tab.get_by_label("Configuration").fill("")
+    tab.get_by_role("button", name="Check and preview").click()
     tab.locator("#palette button").first.wait_for()
     first = tab.inner_text("#text").split()[0]
     select(tab, first)
@@ -77,21 +78,23 @@ def test_a_configuration_is_previewed_with_its_problems_and_as_it_will_look(stag
     assert not tab.complaints, tab.complaints
 
 
+@pytest.mark.few(1)
 @pytest.mark.req("R-14")
 @pytest.mark.parametrize("path", USE_CASES, ids=["nfl-scoring", "protests"])
 def test_every_use_case_renders_from_its_file_alone_and_names_nothing_of_the_ontology(chrome, path):
-    from tests.server.annotating.states import given, text
+    from tests.server.annotating.states import given
     from tests.server.pages.conftest import HOST, answer
     from tests.server.pages.states import frame
 
-    from basanite.annotation.config import read_config
-    from basanite.server.pages.annotating.wire import config_data
-    from basanite.server.pages.foundation.frame import render
+    from basanite.server.pages import annotation_workbench
+    from basanite.server.pages.annotation_data import config_data
+    from basanite.server.pages.frame import render
+    from basanite.work.annotation.config import read_config
 
     config, problems = read_config(path, NFL if path.parent.name == "annotation" else path.parent)
     assert config is not None, problems
     data = given("none") | {"config": config_data(config), "text": "Somebody said something."}
-    html = render(text.TextPage(config.title, data["text"], data), frame("one"))
+    html = render(annotation_workbench.TextPage(config.title, data["text"], data), frame("one"))
     tab = chrome.new_page()
     complaints = []
     tab.on("pageerror", lambda error: complaints.append(str(error)))

@@ -1,22 +1,23 @@
 """Annotation by programs: own tasks, events that count once, results for who may see them (R-15)."""
 
 import sys
+import time
 from pathlib import Path
 
 import pytest
 from tests.metrics.judgement.test_unitising import by_loops
 from tests.server.conftest import with_token
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "campaign" / "annotating"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "campaign" / "work" / "annotation"))
 
 from annotating_stage import CONFIG, marks, write_package
 
-from basanite.campaign.annotating import adjudicating, assigning, setting_up
-from basanite.campaign.annotating.finding import document_named
 from basanite.campaign.office import Actor
-from basanite.campaign.people.persons import add_person
-from basanite.campaign.people.roles import grant
-from basanite.metrics.judgement.unitising import Document, Span
+from basanite.campaign.people.persons import Newcomer, add_person
+from basanite.campaign.people.roles import RoleGrant, grant
+from basanite.campaign.work.annotation import adjudication, assignment, setup
+from basanite.campaign.work.annotation.lookup import document_named
+from basanite.metrics.judgement.span_agreement import Document, Span
 
 BASE = "/api/v1/campaigns/small/annotation"
 FOXES = [("Foxes", [6, 11], 2)]
@@ -28,11 +29,18 @@ def people(office, small, tmp_path):
     package, made = write_package(tmp_path / "matches"), {}
     with office.writing() as session:
         for name in ("anna", "axel", "judy"):
-            made[name] = add_person(session, office, name=name, mail=f"{name}@people.example").id
-        project = setting_up.create_project(session, office, small.as_eva, small.campaign_id, package, CONFIG)
+            made[name] = add_person(session, office, Newcomer(name=name, mail=f"{name}@people.example")).id
+        project = setup.create_project(
+            session, office, small.as_eva, small.campaign_id, setup.NewProject(package, CONFIG)
+        )
         pair = [made["anna"], made["axel"]]
-        assigning.assign(session, office, small.as_eva, project.id, pair, names=["one"])
-        grant(session, office, small.as_eva, person_id=made["judy"], role="adjudicator", campaign_id=small.campaign_id)
+        assignment.assign(session, office, small.as_eva, project.id, pair, assignment.TextScope(names=["one"]))
+        grant(
+            session,
+            office,
+            small.as_eva,
+            RoleGrant(person_id=made["judy"], role="adjudicator", campaign_id=small.campaign_id),
+        )
         made["text"] = document_named(session, project.id, "one").id
     tokens = {n: {"Authorization": f"Bearer {with_token(office, made[n])}"} for n in ("anna", "axel", "judy")}
     return made, tokens
@@ -59,8 +67,8 @@ def test_a_text_is_annotated_over_http_and_every_event_counts_once(client, peopl
         done = client.post(url, json={"events": [{"id": "d", "kind": "done"}]}, headers=tokens[name]).json()
         assert done["state"] == "done"
     with office.writing() as session:
-        adjudicating.accept_unanimous(session, office, Actor(made["judy"]), made["text"])
-        adjudicating.finish(session, office, Actor(made["judy"]), made["text"])
+        adjudication.accept_unanimous(session, office, Actor(made["judy"]), made["text"])
+        adjudication.finish(session, office, Actor(made["judy"]), made["text"])
     project = client.get(f"{BASE}/projects", headers=tokens["judy"]).json()["projects"][0]
     assert (project["done"], project["adjudicated"]) == (2, 1)
     agreed = client.get(f"{BASE}/projects/matches/agreement", headers=tokens["judy"]).json()
@@ -68,6 +76,104 @@ def test_a_text_is_annotated_over_http_and_every_event_counts_once(client, peopl
     files = client.get(f"{BASE}/projects/matches/export?format=brat", headers=tokens["judy"]).json()
     assert "Team 6 11\tFoxes" in files["files"]["one.ann"]
     assert files["not_kept"]
+
+
+@pytest.mark.req("R-42")
+def test_a_save_in_a_text_with_thousands_of_spans_is_cheap_and_tells_what_changed(client, people):
+    _, tokens = people
+    (task,) = client.get(f"{BASE}/tasks", headers=tokens["anna"]).json()["tasks"]
+    url, places = f"{BASE}/tasks/{task['id']}", [(start, end) for start in range(50) for end in range(start + 1, 51)]
+    events = [{"id": "m", "kind": "create", "data": {"object": "m", "category": "Match", "parent": ""}}]
+    for number, place in enumerate((places * 2)[:2000]):
+        one = {"object": f"t{number}", "category": "Team", "parent": "m"}
+        span = {"object": f"t{number}", "field": "mention", "parts": [place]}
+        events += [{"id": f"c{number}", "kind": "create", "data": one}]
+        events += [{"id": f"s{number}", "kind": "span.add", "data": span}]
+    count = 0
+    for start in range(0, len(events), 500):
+        body = {"after": count, "events": events[start : start + 500]}
+        count = client.post(f"{url}/events", json=body, headers=tokens["anna"]).json()["sequence"]
+    assert count == len(events)
+    costs = []
+    for number, name in enumerate(["Foxes", "Owls", "Bears", "Wolves", "Foxes"]):
+        event = {"id": f"n{number}", "kind": "set", "data": {"object": "t7", "field": "name", "value": name}}
+        start = time.process_time()
+        answer = client.post(f"{url}/events", json={"after": count, "events": [event]}, headers=tokens["anna"])
+        costs.append(time.process_time() - start)
+        found, count = answer.json(), count + 1
+        assert [(one["id"], one["fields"]["name"]) for one in found["objects"]] == [("t7", name)]
+        assert len(answer.content) < 2000
+    assert sorted(costs)[2] < 0.05, costs
+    undone = {"after": count, "events": [{"id": "u", "kind": "undo", "data": {"events": ["n4", "s7", "c7"]}}]}
+    found = client.post(f"{url}/events", json=undone, headers=tokens["anna"]).json()
+    assert (found["objects"], found["gone"], found["review"]) == ([], ["t7"], None)
+    behind = client.post(f"{url}/events", json={"after": 0, "events": []}, headers=tokens["anna"]).json()
+    assert len(behind["objects"]) == 2000, "who missed a save gets everything"
+    review = client.get(f"{url}/review", headers=tokens["anna"]).json()["review"]
+    assert review["statements"] > 2000, "the reasoner is asked apart"
+
+
+@pytest.mark.req("R-43")
+def test_a_text_with_open_contradictions_is_finished_once_somebody_has_confirmed_them(client, people, office):
+    _, tokens = people
+    (task,) = client.get(f"{BASE}/tasks", headers=tokens["anna"]).json()["tasks"]
+    url = f"{BASE}/tasks/{task['id']}/events"
+    won = {"object": "t1/Won", "field": "value", "value": "yes"}
+    events = sent([*marks([("Foxes", [6, 11], 0)], salt="e")])
+    events["events"] += [{"id": "won", "kind": "set", "data": won}, {"id": "d", "kind": "done"}]
+    first = client.post(url, json=events, headers=tokens["anna"]).json()
+    assert "won" in first["accepted"]
+    assert "open contradictions: 1" in first["refused"]["d"][0]["message"]
+    assert (first["refused"]["d"][0]["rule"], first["state"]) == ("R-43", "working")
+    few = {"events": [{"id": "d2", "kind": "done", "data": {"contradictions": -1}}]}
+    assert client.post(url, json=few, headers=tokens["anna"]).json()["refused"]["d2"]
+    confirmed = {"events": [{"id": "d3", "kind": "done", "data": {"contradictions": 1}}]}
+    done = client.post(url, json=confirmed, headers=tokens["anna"]).json()
+    assert (done["state"], done["events"][-1]["data"]) == ("done", {"contradictions": 1})
+    (project,) = client.get(f"{BASE}/projects", headers=tokens["judy"]).json()["projects"]
+    (text,) = [one for one in project["texts"] if one["name"] == "one"]
+    assert text["contradictions"] == 1
+    reopened = {"events": [{"id": "r", "kind": "reopen"}, {"id": "u", "kind": "undo", "data": {"events": ["won"]}}]}
+    client.post(url, json=reopened, headers=tokens["anna"])
+    clean = client.post(url, json={"events": [{"id": "d4", "kind": "done"}]}, headers=tokens["anna"]).json()
+    assert clean["state"] == "done"
+    (project,) = client.get(f"{BASE}/projects", headers=tokens["judy"]).json()["projects"]
+    assert sum(one["contradictions"] for one in project["texts"]) == 0
+
+
+@pytest.mark.req("R-38")
+def test_annotations_are_adjudicated_by_programs_with_the_checks_of_the_pages(client, people, office):
+    _, tokens = people
+    for name, goals in (("anna", 2), ("axel", 3)):
+        (task,) = client.get(f"{BASE}/tasks", headers=tokens[name]).json()["tasks"]
+        events = sent([*marks([("Foxes", [6, 11], goals)], salt=name)])
+        events["events"].append({"id": "d", "kind": "done"})
+        client.post(f"{BASE}/tasks/{task['id']}/events", json=events, headers=tokens[name])
+    listed = client.get(f"{BASE}/projects/matches/adjudication", headers=tokens["judy"]).json()["texts"]
+    (text,) = [one["id"] for one in listed if one["stage"] == "ready"]
+    url, judy = f"{BASE}/adjudication/{text}", {"headers": tokens["judy"]}
+    assert client.get(url, headers=tokens["anna"]).status_code == 403
+    assert client.get(f"{BASE}/adjudication/none", **judy).status_code == 404
+    early = client.post(f"{url}/finish", json={}, **judy)
+    assert (early.status_code, "cases are open" in early.text) == (409, True)
+    assert client.post(f"{url}/unanimous", **judy).json()["accepted"] == 2
+    found = client.get(url, **judy).json()
+    (goals,) = [one for one in found["cases"] if not one["verdict"]]
+    assert (found["open_cases"], goals["category"], goals["differs"]) == (1, "Goals", ["value"])
+    assert [side["fields"]["value"] for side in goals["sides"]] in (["2", "3"], ["3", "2"])
+    case = f"{url}/cases/{goals['case']}"
+    for wrong in ({}, {"take": 1, "edit": {}}, {"take": 7}, {"take": -1}):
+        assert client.post(case, json=wrong, **judy).status_code == 422, wrong
+    edited = {"edit": {"fields": {"value": "4"}}, "code": "value", "key": "k1"}
+    assert client.post(case, json=edited, **judy).json()["verdict"] == "edit"
+    side = [one["fields"]["value"] for one in goals["sides"]].index("2") + 1
+    assert client.post(case, json={"take": side, "code": "slip"}, **judy).json()["verdict"] == "take"
+    assert client.post(f"{url}/finish", json={}, **judy).json()["state"] == "done"
+    lines = client.get(f"{BASE}/projects/matches/export?format=annotations", **judy).json()["files"]
+    assert '"goals"' in lines["annotations.ndjson"] or "goals" in lines["annotations.ndjson"]
+    assert '"2"' in lines["annotations.ndjson"]
+    assert client.post(f"{url}/reopen", json={"reason": ""}, **judy).status_code == 422
+    assert client.post(f"{url}/reopen", json={"reason": "a slip"}, **judy).json()["state"] == "working"
 
 
 @pytest.mark.req("S-20")

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import pytest
+from tests.offices.prepared import small_season
 from tests.server.conftest import with_token
 from tests.server.doors.sending import bearer, send_raw
 
+from basanite.campaign.actions import references
 from basanite.campaign.jobs.worker import running, until_idle
 from basanite.campaign.office import Actor
-from basanite.campaign.organising import reference_files, references
-from basanite.testing import season, small_campaign_text
+from basanite.testing import small_campaign_text
 
 SETTINGS = 'feedback = "full"\nsettings = { beta = 20.0, cluster = "topic" }'
 
 
 @pytest.fixture
 def small(office):
-    return season(office, small_campaign_text().replace('feedback = "full"', SETTINGS, 1))
+    return small_season(office, small_campaign_text().replace('feedback = "full"', SETTINGS, 1))
 
 
 @pytest.fixture
@@ -25,12 +26,13 @@ def described(office, small, pack, tmp_path):
     table = tmp_path / "queries.tsv"
     queries = sorted(path.stem for path in pack.key.iterdir())
     table.write_text("query\ttopic\n" + "".join(f"{query}\tt{at % 3}\n" for at, query in enumerate(queries)))
-    material = reference_files.take_in(office, reference_files.Paths((pack.key,), None, (table,), None))
+    material = references.take_in(office, references.Paths((pack.key,), None, (table,), None))
     with office.writing() as session:
         place = references.Place("CLIR", "DEV", "1A", "QUERY1")
-        references.add(session, office, Actor(small.eva), small.campaign_id, place, material)
+        references.add(session, office, Actor(small.eva), small.campaign_id, references.NewVersion(place, material))
 
 
+@pytest.mark.slow
 @pytest.mark.req("S-28", case="good")
 @pytest.mark.usefixtures("described")
 def test_a_window_names_the_cluster_of_its_intervals(client, office, small, pack):

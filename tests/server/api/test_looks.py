@@ -9,15 +9,16 @@ from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
+from tests.offices.prepared import small_season
 from tests.server.conftest import add_reference, with_token
 from tests.server.doors.sending import bearer, send_raw
 
 from basanite.campaign.jobs.worker import running, until_idle
-from basanite.campaign.model.rehearsal.prober import Prober
+from basanite.campaign.model.prober import Prober
 from basanite.server.app import make_app
 from basanite.synthetic.clir import Spec
-from basanite.testing import season, small_campaign_text
-from basanite.testing.packs import small_pack
+from basanite.testing import small_campaign_text
+from basanite.testing.season import small_pack
 
 SPEC = Spec(queries=4, documents=24, seed=5, empty=0.0)
 BETA = 20.0
@@ -89,7 +90,7 @@ def key_of(pack):
 
 def probe(office, tmp_path, text):
     """Send the prober through the door: the team, what it holds for relevant, and what is."""
-    small, pack = season(office, text), small_pack(tmp_path, SPEC)
+    small, pack = small_season(office, text), small_pack(tmp_path, SPEC)
     add_reference(office, small, pack, "DEV")
     documents, relevant = key_of(pack)
     with TestClient(make_app(office)) as client, running(office, ()):
@@ -97,6 +98,7 @@ def probe(office, tmp_path, text):
         return team, Prober(documents, BETA, team.look, team.climb).probe(), relevant
 
 
+@pytest.mark.slow
 @pytest.mark.req("X-23")
 def test_on_a_sealed_window_a_prober_learns_little_after_the_looks_that_hold_by_default(office, tmp_path):
     team, found, relevant = probe(office, tmp_path, sealed_text())

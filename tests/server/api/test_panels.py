@@ -3,12 +3,11 @@
 import pytest
 from tests.server.conftest import with_token
 
-from basanite.campaign.panels.attending import joining
-from basanite.campaign.panels.preparing import setting_up
-from basanite.campaign.people.persons import add_person
-from basanite.campaign.people.roles import grant
+from basanite.campaign.people.persons import Newcomer, add_person
+from basanite.campaign.people.roles import RoleGrant, grant
 from basanite.campaign.store.tables.base import random_id
-from basanite.judging.items import Block, item_of
+from basanite.campaign.work.panels import enrolment, setup
+from basanite.work.items import Block, item_of
 
 SCHEME = """format = "basanite-judging/1"
 name = "key"
@@ -35,13 +34,18 @@ def judges(office, small):
     made = {}
     with office.writing() as session:
         for name in ("jo", "kim", "ruth"):
-            made[name] = add_person(session, office, name=name, mail=f"{name}@judges.example").id
-        panel = setting_up.create(session, office, small.as_eva, small.campaign_id, SCHEME, name="key")
-        setting_up.add_items(session, office, small.as_eva, panel.id, items(2))
+            made[name] = add_person(session, office, Newcomer(name=name, mail=f"{name}@judges.example")).id
+        panel = setup.create(session, office, small.as_eva, small.campaign_id, setup.NewPanel(SCHEME, name="key"))
+        setup.add_items(session, office, small.as_eva, panel.id, items(2))
         for name in ("jo", "kim"):
-            joining.enrol(session, office, small.as_eva, panel.id, made[name])
-        setting_up.open_panel(session, office, small.as_eva, panel.id)
-        grant(session, office, small.as_eva, person_id=made["ruth"], role="adjudicator", campaign_id=small.campaign_id)
+            enrolment.enrol(session, office, small.as_eva, panel.id, made[name])
+        setup.open_panel(session, office, small.as_eva, panel.id)
+        grant(
+            session,
+            office,
+            small.as_eva,
+            RoleGrant(person_id=made["ruth"], role="adjudicator", campaign_id=small.campaign_id),
+        )
     return {name: {"Authorization": f"Bearer {with_token(office, person)}"} for name, person in made.items()}
 
 

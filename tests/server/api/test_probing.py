@@ -8,16 +8,17 @@ import re
 import tarfile
 
 import pytest
+from tests.offices.prepared import small_season
 from tests.server.conftest import add_reference, with_token
 from tests.server.doors.sending import bearer, send_raw
 from tests.server.test_routes import signed_in
 
+from basanite.campaign.actions import releases
 from basanite.campaign.jobs.worker import running, until_idle
-from basanite.campaign.organising import releasing
-from basanite.server.roles import list_of_routes
+from basanite.server.roles import list_routes
 from basanite.synthetic.clir import Spec
-from basanite.testing import season, small_campaign_text
-from basanite.testing.packs import small_pack
+from basanite.testing import small_campaign_text
+from basanite.testing.season import small_pack
 
 
 def scored(client, office, token, *contents, last="contrastive"):
@@ -44,7 +45,7 @@ def test_full_feedback_names_no_document_in_any_answer_or_page(client, office, s
     named = (documents | relevant) - {""}
     for who in (small.ada, small.eva):
         headers = signed_in(office, who) | {"Accept": "text/html"}
-        for route in list_of_routes(client.app):
+        for route in list_routes(client.app):
             if "GET" in route.methods and route.path != "/metrics":
                 path = re.sub(r"{(\w+)(:\w+)?}", lambda at: VALUES.get(at[1], shown["id"]), route.path)
                 answer = client.get(path, headers=headers, params={"run": shown["id"]}, follow_redirects=False)
@@ -59,7 +60,7 @@ VALUES = {"slug": "small", "window": "dev"}
 def ladder(office):
     """The small season with a ladder on its development window."""
     text = small_campaign_text(quota=10).replace('feedback = "full"', 'feedback = "limited"\nladder = 2.0', 1)
-    return season(office, text)
+    return small_season(office, text)
 
 
 @pytest.mark.req("P-13")
@@ -93,6 +94,7 @@ def with_silent(content, silent):
     return made.getvalue()
 
 
+@pytest.mark.slow
 @pytest.mark.req("S-17")
 def test_a_ladder_moves_by_whole_steps_and_only_when_the_gain_exceeds_one(office, ladder, tmp_path):
     from starlette.testclient import TestClient
@@ -108,7 +110,7 @@ def test_a_ladder_moves_by_whole_steps_and_only_when_the_gain_exceeds_one(office
         shown = scored(client, office, token, *runs, last="primary")
         office.clock.set("2018-04-09 06:00")
         with office.writing() as session:
-            releasing.release(session, office, ladder.as_eva, ladder.campaign_id, "dev", "top")
+            releases.release(session, office, ladder.as_eva, ladder.campaign_id, releases.LevelRelease("dev", "top"))
         (row,) = client.get(BOARD, headers=bearer(with_token(office, ladder.eva))).json()["rows"]
     assert all(set(one["result"]["data"]["values"]["aqwv"]) == {"value", "step"} for one in shown)
     assert not any("breakdowns" in one["result"]["data"] for one in shown)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 from sqlalchemy import select
+from tests.offices.prepared import small_season
 from tests.server.conftest import with_token
 from tests.server.doors.sending import bearer, send_raw
 
 from basanite.campaign.jobs.worker import running, until_idle
 from basanite.campaign.store.tables import Charge
-from basanite.testing import season, small_campaign_text
+from basanite.testing import small_campaign_text
 
 LIST = "/api/v1/campaigns/small/submissions"
 
@@ -17,7 +18,7 @@ LIST = "/api/v1/campaigns/small/submissions"
 @pytest.fixture
 def small(office):
     text = small_campaign_text(quota=7).replace('feedback = "full"', 'feedback = "full"\nsettings = { beta = 20.0 }', 1)
-    return season(office, text)
+    return small_season(office, text)
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from sqlalchemy import select, text
 from tests.server.conftest import with_token
 
 from basanite.campaign.store.tables import Account, Event, Grant, Token
-from basanite.server.tokens import digest
+from basanite.server.accounts.tokens import digest
 
 pytestmark = pytest.mark.req("X-11")
 

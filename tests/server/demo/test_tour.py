@@ -1,4 +1,4 @@
-"""The tour and its door without a lock: there for whoever sits before a demo, and for nobody else (X-15)."""
+"""The tour and its door without a lock: there for anyone who sits before a demo, and for nobody else (X-15)."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 
-from basanite.cli.submit.tus import metadata
+from basanite.cli.submit import metadata
 
 SAID = {"campaign": "small", "task": "CLIR", "label": "alpha"}
 TUS = {"Tus-Resumable": "1.0.0"}

@@ -8,6 +8,7 @@ import pytest
 from sqlalchemy import select
 from starlette.testclient import TestClient
 from tests.cli.running import here
+from tests.offices.prepared import small_season
 from tests.server.conftest import fresh_office, with_token
 from tests.server.doors.sending import bearer, begin, send, send_raw, send_tus
 from tests.server.doors.test_drop_folder import NAME
@@ -18,7 +19,6 @@ from basanite.campaign.intake.drop_folder import look
 from basanite.campaign.office import Office
 from basanite.campaign.store.tables import Submission
 from basanite.server.app import make_app
-from basanite.testing import season
 
 pytestmark = pytest.mark.req("X-2", "M79")
 
@@ -35,7 +35,7 @@ def office(tmp_path, clock):
 
 @pytest.fixture
 def small(office):
-    return season(office)
+    return small_season(office)
 
 
 def by_raw(office, small, pack, tmp_path):

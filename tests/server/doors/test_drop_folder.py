@@ -8,6 +8,7 @@ import shutil
 
 import pytest
 from sqlalchemy import select
+from tests.offices.prepared import small_season
 from tests.server.conftest import add_reference, fresh_office
 from tests.server.doors.test_hostile_uploads import HOSTILE
 
@@ -15,7 +16,7 @@ from basanite.campaign.intake.drop_folder import look
 from basanite.campaign.jobs.worker import running, until_idle
 from basanite.campaign.office import Office
 from basanite.campaign.store.tables import Charge, Dropped, Submission
-from basanite.testing import season, small_campaign_text
+from basanite.testing import small_campaign_text
 
 NAME = "Alpha_CLIR-contrastive-unconstrained-QUERY1-{label}_BASE-1A-DEV_20180115_120000.tgz"
 
@@ -29,7 +30,7 @@ def office(tmp_path, clock):
 
 @pytest.fixture
 def small(office):
-    return season(office)
+    return small_season(office)
 
 
 @pytest.fixture
@@ -152,7 +153,7 @@ def test_a_name_that_says_too_little_is_answered_with_what_to_do(office, folder,
 def others(office):
     """The folder of a team in a campaign whose window takes a task that has no names of its own."""
     text = small_campaign_text().replace('tasks = ["CLIR"]', 'tasks = ["CLIR", "classification"]', 1)
-    season(office, text)
+    small_season(office, text)
     made = office.settings.drop / "Alpha" / "dev" / "classification"
     made.mkdir(parents=True)
     return made
@@ -183,11 +184,11 @@ MISPLACED = {
     "Stray.tgz": "use the full name of an archive",
     "dev/Alpha.csv": "dev/TASK/LABEL.ENDING, where TASK is classification",
     "later/classification/Alpha.csv": "WINDOW is dev or week",
-    "dev/CLIR/Alpha.tgz": "archives of CLIR, E2E, DomainID, LangID lie in the team's folder",
+    "dev/CLIR/Alpha.tgz": "archives of CLIR, E2E, DomainID, LangID belong in the team's folder",
     "week/classification/Alpha.csv": "archives of CLIR",
     "dev/classification/two words.csv": "letters and digits",
     "dev/classification/Alpha.\ncsv": "control character",
-    "dev/classification/Alpha.csv/inner.csv": "no link, folder or device",
+    "dev/classification/Alpha.csv/inner.csv": "not a link, folder or device",
 }
 
 
@@ -227,7 +228,7 @@ def test_a_name_that_is_no_utf_8_is_told_and_the_files_of_later_teams_are_taken(
 
 @pytest.mark.parametrize("name", ["Stray.csv", "Stray.tgz", "stray run.tgz"])
 def test_without_detection_tasks_nobody_is_told_to_name_an_archive(office, name):
-    season(office, small_campaign_text().replace('tasks = ["CLIR"]', 'tasks = ["classification"]'))
+    small_season(office, small_campaign_text().replace('tasks = ["CLIR"]', 'tasks = ["classification"]'))
     team = office.settings.drop / "Alpha"
     team.mkdir(parents=True)
     (team / name).write_text("id,label\n1,yes\n")
@@ -248,8 +249,9 @@ def test_the_count_is_the_same_whatever_the_door(office, folder, pack, small):
         assert sorted(session.scalars(select(Charge.state))) == ["reserved"] * 3
 
 
+@pytest.mark.slow
 def test_hostile_archives_end_as_invalid_and_the_problems_are_put_beside_them(office, pack):
-    small = season(office, small_campaign_text(quota=len(HOSTILE)))
+    small = small_season(office, small_campaign_text(quota=len(HOSTILE)))
     add_reference(office, small, pack, "DEV")
     folder = office.settings.drop / "Alpha"
     folder.mkdir(parents=True)

@@ -16,6 +16,7 @@ import httpx2
 import pytest
 from sqlalchemy import select
 from starlette.testclient import TestClient
+from tests.offices.prepared import small_season
 from tests.server.conftest import with_token
 from tests.server.doors.sending import TUS, bearer, begin, send, send_raw, send_tus, sha256
 from tests.server.live import live
@@ -23,12 +24,17 @@ from tests.server.live import live
 from basanite.campaign.jobs.worker import running, until_idle
 from basanite.campaign.store.tables import Charge
 from basanite.server.app import make_app
-from basanite.server.receiving import Pace
-from basanite.testing import season, small_campaign_text
+from basanite.server.guard import Pace
+from basanite.testing import small_campaign_text
 
 pytestmark = pytest.mark.req("P-11")
 
 HASTY = Pace(idle=0.3, slowest=10_000, patience=0.5)
+
+
+@pytest.fixture(autouse=True)
+def children():
+    """Real ones, each a new Python in a box: they are what is looked at here."""
 
 
 @pytest.fixture
@@ -134,7 +140,7 @@ def test_a_length_or_digest_that_is_not_true_is_refused(client, office, token, p
 
 
 def test_a_file_larger_than_the_campaign_takes_is_refused_before_it_is_sent(office):
-    small = season(office, small_campaign_text(largest_upload="1 KiB"))
+    small = small_season(office, small_campaign_text(largest_upload="1 KiB"))
     token = with_token(office, small.ada)
     with TestClient(make_app(office)) as client:
         assert begin(client, token, b"x" * 1025).status_code == 413
@@ -174,7 +180,7 @@ def test_a_full_disk_is_told_and_the_upload_goes_on_when_there_is_room(client, o
         ballast.write_bytes(bytes(200_000))
         place = begin(client, token, content).headers["location"]
         full = send(client, token, place, 0, content)
-        assert (full.status_code, "room" in full.text) == (507, True)
+        assert (full.status_code, "disk is full" in full.text) == (507, True)
         assert client.get("/health/live").status_code == 200
         ballast.unlink()
         subprocess.run(["mount", "-o", "remount,size=2m", folder], check=True)

@@ -7,18 +7,19 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import select
 from starlette.testclient import TestClient
+from tests.offices.machines import wait_until
+from tests.offices.prepared import small_season
 from tests.server.accounts.conftest import TOKEN
 from tests.server.conftest import with_token
 from tests.server.doors.sending import TUS, bearer, begin, send, send_raw, send_tus, sha256
 from tests.server.test_routes import signed_in
 
-from basanite.campaign.intake import holds, recovery, uploads
-from basanite.campaign.model.declared import Declared
+from basanite.campaign.intake import open_uploads, recovery, uploads
+from basanite.campaign.model.plan import Declared
 from basanite.campaign.office import Actor, utc_now
 from basanite.campaign.store.tables import Charge, Submission, Upload
 from basanite.server.app import make_app
-from basanite.testing import season, small_campaign_text
-from basanite.testing.faults import wait_until
+from basanite.testing import small_campaign_text
 
 pytestmark = pytest.mark.req("X-21")
 RUN = Declared("CLIR", "alpha")
@@ -29,7 +30,7 @@ LONG_AGO = timedelta(minutes=10)
 
 @pytest.fixture
 def small(office):
-    return season(office, small_campaign_text(quota=1))
+    return small_season(office, small_campaign_text(quota=1))
 
 
 @pytest.fixture
@@ -88,7 +89,7 @@ def test_what_is_half_there_is_freed_and_the_team_is_told(client, office, token,
     told = client.get(OPEN, headers=bearer(token)).json()
     assert (told["team"], [one["submission"] for one in told["interrupted"]]) == ([], [None])
     page = client.get("/campaigns/small/submissions", headers=signed_in(office, small.ada)).text
-    assert "send the file once more" in page
+    assert "upload the file once more" in page
     assert not list((office.settings.data / "uploads").iterdir())
 
 
@@ -142,13 +143,13 @@ def test_a_living_process_says_so_and_one_that_slept_finds_that_it_lost_its_uplo
     hold, me = call(0.5), Actor(small.ada)
     with office.writing() as session:
         session.get_one(Upload, hold.upload_id).seen = utc_now() - LONG_AGO
-    holds.beat(office)
+    open_uploads.beat(office)
     with office.reading() as session:
         row = session.get_one(Upload, hold.upload_id)
-        assert holds.is_heard_of(session, office, row)
+        assert open_uploads.is_heard_of(session, office, row)
     with office.writing() as session:
         session.get_one(Upload, hold.upload_id).holder = "another-machine/1"
-    with pytest.raises(uploads.RefusedError, match="taken this upload over"):
+    with pytest.raises(uploads.RefusedError, match="taken over this upload"):
         uploads.append(office, me, hold.upload_id, len(content) // 2, [content[len(content) // 2 :]], hold)
     uploads.give_up(office, hold, "broken off")
     assert rows(office, Upload)[0].state == "open", "it is the other's"

@@ -8,11 +8,12 @@ import shutil
 import httpx2
 import pytest
 from tests.cli.running import here
+from tests.offices.prepared import small_season
 from tests.server.conftest import add_reference, with_token
 from tests.server.doors.sending import begin, send
 from tests.server.live import live
 
-from basanite.testing import season, small_campaign_text
+from basanite.testing import small_campaign_text
 
 WORDS = ("--campaign", "small", "--task", "CLIR")
 
@@ -20,7 +21,7 @@ WORDS = ("--campaign", "small", "--task", "CLIR")
 @pytest.fixture
 def small(office):
     text = small_campaign_text().replace('feedback = "full"', 'feedback = "full"\nsettings = { beta = 20.0 }', 1)
-    return season(office, text)
+    return small_season(office, text)
 
 
 @pytest.fixture
@@ -48,7 +49,7 @@ def test_a_file_is_sent_scored_and_its_receipt_kept(there, office, small, pack):
     assert (shown["state"], shown["door"], shown["result"]["data"]["values"]["aqwv"]["value"]) == ("scored", "api", 1.0)
     receipt = json.loads((there / "perfect.tgz.receipt.json").read_text())
     assert receipt["content"]["submission"]["sha256"] == shown["sha256"]
-    assert (bad.code, "(M29). To do:" in bad.stderr, "query0" in bad.stderr) == (1, True, True)
+    assert (bad.code, "[M29]. Fix:" in bad.stderr, "query0" in bad.stderr) == (1, True, True)
 
 
 @pytest.mark.req("P-14", "P-3")
@@ -59,7 +60,7 @@ def test_a_second_submission_of_one_file_leaves_the_first_receipt_as_it_is(there
     kept = [json.loads((there / one.data["receipt"]).read_text())["content"]["submission"]["number"] for one in ended]
     assert [one.data["receipt"] for one in ended] == ["perfect.tgz.receipt.json", "perfect.tgz.receipt-2.json"]
     assert kept == [1, 2]
-    assert (named.code, "is there already, and nothing was sent" in named.stderr) == (2, True)
+    assert (named.code, "already exists, so nothing was sent" in named.stderr) == (2, True)
 
 
 @pytest.mark.req("M60")
@@ -83,15 +84,15 @@ def test_what_the_server_refuses_is_told_with_rule_and_cure(there, office, small
         stranger = here("submit", "perfect.tgz", "--server", address, *WORDS, "--label", "a", cwd=there)
         (there / "token").write_text("bsn_wrong")
         unknown = submit(there, address, "perfect.tgz", "--label", "a")
-    assert (wrong.code, "(M62). To do:" in wrong.stderr) == (1, True)
+    assert (wrong.code, "[M62]. Fix:" in wrong.stderr) == (1, True)
     assert (stranger.code, "--token-file" in stranger.stderr) == (2, True)
-    assert (unknown.code, "(X-11). To do:" in unknown.stderr) == (1, True)
+    assert (unknown.code, "[X-11]. Fix:" in unknown.stderr) == (1, True)
 
 
 def test_what_is_wrong_on_this_machine_is_found_before_anything_is_sent(there):
     lists = ("--documents", "documents.txt", "--queries", "queries.txt")
     ended = submit(there, "http://127.0.0.1:1", "invalid.tgz", "--label", "a", *lists)
-    assert (ended.code, "(M29)" in ended.stderr, "Nothing was sent" in ended.stderr) == (1, True, True)
+    assert (ended.code, "[M29]" in ended.stderr, "Nothing was sent" in ended.stderr) == (1, True, True)
 
 
 def test_a_dry_run_shows_what_would_be_sent_and_sends_nothing(there):
@@ -100,13 +101,13 @@ def test_a_dry_run_shows_what_would_be_sent_and_sends_nothing(there):
 
 
 def test_a_server_that_is_not_there_is_a_users_matter(there, monkeypatch):
-    monkeypatch.setattr("basanite.cli.submit.tus.TRIES", 1)
+    monkeypatch.setattr("basanite.cli.submit.TRIES", 1)
     ended = submit(there, "http://127.0.0.1:1", "perfect.tgz", "--label", "a")
     assert (ended.code, "cannot be reached" in ended.stderr, "Traceback" in ended.stderr) == (2, True, False)
 
 
 def test_the_token_goes_to_no_other_server(there):
-    from basanite.cli.submit.tus import connected
+    from basanite.cli.submit import connect
 
-    with connected("https://here.example.org/base", "secret") as connection:
+    with connect("https://here.example.org/base", "secret") as connection:
         assert connection._own("https://evil.example.org/api/x?a=1") == "https://here.example.org/base/api/x?a=1"

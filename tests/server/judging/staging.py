@@ -10,14 +10,14 @@ from sqlalchemy import select
 from tests.server.accounts.conftest import PASSWORD
 
 from basanite.campaign.office import Actor, Office
-from basanite.campaign.panels.attending import joining, working
-from basanite.campaign.panels.preparing import setting_up
-from basanite.campaign.people.persons import add_person
+from basanite.campaign.people.persons import Newcomer, add_person
 from basanite.campaign.store.tables import Account, Judgement, PanelImage, RoundEnd
 from basanite.campaign.store.tables.base import random_id
-from basanite.judging.items import Block, item_of
-from basanite.server.accounts import passwords, sessions
+from basanite.campaign.work.panels import enrolment, setup
+from basanite.campaign.work.panels.desk import judge_desk
+from basanite.server.accounts import authentication, sessions
 from basanite.testing import Season
+from basanite.work.items import Block, item_of
 
 SECRET = "Planted-System-Name"
 KEY = "Planted-Right-Answer"
@@ -55,9 +55,9 @@ class Bench:
         """Somebody with a password, who is in no team."""
         if name not in self.people:
             with self.office.writing() as session:
-                made = add_person(session, self.office, name=name.title(), mail=f"{name}@example.org")
+                made = add_person(session, self.office, Newcomer(name=name.title(), mail=f"{name}@example.org"))
                 account = session.get_one(Account, made.id)
-                account.password = passwords.hashed(self.office.settings.accounts, PASSWORD)
+                account.password = authentication.hash_password(self.office.settings.accounts, PASSWORD)
                 account.confirmed = self.office.clock()
                 self.people[name] = made.id
         return self.people[name]
@@ -65,22 +65,22 @@ class Bench:
     def panel(self, text, items, judges, *, name, opened=True):
         """A panel with items and judges (`name` or `name:group`); gives its id."""
         eva = self.season.as_eva
-        made = self.do(setting_up.create, eva, self.season.campaign_id, text, name=name)
-        self.do(setting_up.add_items, eva, made.id, items)
+        made = self.do(setup.create, eva, self.season.campaign_id, setup.NewPanel(text, name=name))
+        self.do(setup.add_items, eva, made.id, items)
         for judge in judges:
             who, _, group = judge.partition(":")
-            self.do(joining.enrol, eva, made.id, self.person(who), group=group or "judge")
+            self.do(enrolment.enrol, eva, made.id, self.person(who), group=group or "judge")
         if opened:
-            self.do(setting_up.open_panel, eva, made.id)
+            self.do(setup.open_panel, eva, made.id)
         return made.id
 
     def begin(self, panel, judge):
         """Consent and declare."""
         actor = Actor(self.person(judge))
         with self.office.reading() as session:
-            version = working.desk(session, self.office, panel, actor.id).scheme.consent.version
-        self.do(joining.consent, actor, panel, version)
-        self.do(joining.declare, actor, panel)
+            version = judge_desk(session, self.office, panel, actor.id).scheme.consent.version
+        self.do(enrolment.consent, actor, panel, version)
+        self.do(enrolment.declare, actor, panel)
         return actor
 
     def ready(self, text, items, judge, *, name):
@@ -91,7 +91,7 @@ class Bench:
 
     def desk(self, panel, judge):
         with self.office.reading() as session:
-            return working.desk(session, self.office, panel, self.person(judge))
+            return judge_desk(session, self.office, panel, self.person(judge))
 
     def cookie(self, judge, *, strong=False):
         """A session of a judge: what its cookie is called and holds."""

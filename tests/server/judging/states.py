@@ -6,13 +6,12 @@ from dataclasses import replace
 
 from tests.server.pages.states import count, name
 
-from basanite.judging.items import Block
-from basanite.judging.scheme import read_scheme
-from basanite.server.pages.judging import about, consent, criteria, declare, end, feedback, home, item, rank, rest
-from basanite.server.pages.judging.feedback import Compared
-from basanite.server.pages.judging.place import At
-from basanite.server.pages.judging.questions import asked, hints, keyed_flags
-from basanite.server.pages.judging.shown import shown_blocks, told
+from basanite.server.pages import judge, judge_desk, judge_items
+from basanite.server.pages.judge import At
+from basanite.server.pages.judge_desk import Compared
+from basanite.server.pages.judge_questions import hints, instructions_markup, keyed_flags, question_fields, shown_blocks
+from basanite.work.items import Block
+from basanite.work.scheme import read_scheme
 
 BASE = "/campaigns/small/judging/first"
 WAYS = {"rtl": ("ar", "rtl"), "scripts": ("am", "ltr")}
@@ -65,7 +64,7 @@ def blocks(state, preset):
         image = Block("image", "0123456789abcdef0123")
         return (Block("query", name(state), "", lang, way), Block("domain", "GOV"), image, told_by_system)
     if preset == "pairwise":
-        return (Block("query", name(state)), replace(text, title="Left"), replace(text, title="Right"))
+        return (Block("query", name(state)), replace(text, title="Left"), replace(text, title="Correct"))
     document = Block("document", name(state) * 40, "Source", lang, way)
     return (text,) if preset in ("readability", "likert") else (document, text, told_by_system)
 
@@ -80,9 +79,9 @@ def item_page(state):
     shown, given = blocks(state, preset), {}
     if preset in ("mqm", "esa"):
         given = {"errors": [{"start": 0, "end": 3, "category": "Style", "severity": "minor"}], "score": 55.0}
-    questions = asked(scheme, given, shown)
+    questions = question_fields(scheme, given, shown)
     flags = keyed_flags(scheme, questions)
-    return item.ItemPage(
+    return judge_items.ItemPage(
         "Item 3 of 10",
         at(state),
         "a" * 20,
@@ -95,7 +94,7 @@ def item_page(state):
         state == "error",
         state == "one",
         state in ("one", "hostile"),
-        told(name(state)),
+        instructions_markup(name(state)),
         tuple(hints(questions, flags, again=False, back=True)),
     )
 
@@ -103,7 +102,7 @@ def item_page(state):
 def feedback_page(state):
     compared = tuple(Compared(name(state), "2", "4 to 5", number % 2 == 0) for number in range(min(count(state), 20)))
     shown = shown_blocks(scheme_of("readability"), blocks(state, "readability"), BASE)
-    return feedback.FeedbackPage("Not as expected", at(state), shown, compared, (("Enter", "go on"),))
+    return judge_desk.FeedbackPage("Not as expected", at(state), shown, compared, (("Enter", "continue"),))
 
 
 def rank_page(state):
@@ -111,60 +110,68 @@ def rank_page(state):
     rows = []
     for number in range(1, {"none": 0, "one": 10, "many": 50}.get(state, 3) + 1):
         block = shown_blocks(scheme, blocks(state, "readability"), BASE)[0]
-        rows.append(rank.Ranked(f"i{number}", f"Item {number}", number, block, "★★★☆☆", "3 stars"))
-    keys = (("J K", "move"), ("Enter", "keep this order"))
-    return rank.RankPage("Put the 10 items in order", at(state), 1, "key", tuple(rows), state == "one", keys)
+        rows.append(judge_items.Ranked(f"i{number}", f"Item {number}", number, block, "★★★☆☆", "3 stars"))
+    keys = (("J K", "move"), ("Enter", "save this ranking"))
+    return judge_items.RankPage("Rank the 10 items", at(state), 1, "key", tuple(rows), state == "one", keys)
 
 
 def home_page(state):
     lines = tuple(
-        home.Line(
-            name(state), name(state), BASE, "2 of 20 done", 2, 20, "Go on judging", number % 2 == 0, "good", "open"
+        judge.Line(
+            name(state), name(state), BASE, "2 of 20 done", 2, 20, "Continue judging", number % 2 == 0, "good", "open"
         )
-        for number in range(min(count(state), home.MOST))
+        for number in range(min(count(state), judge.MOST))
     )
-    return home.HomePage("My judging", lines, max(0, count(state) - home.MOST))
+    return judge.HomePage("My judging", lines, max(0, count(state) - judge.MOST))
 
 
 def declare_page(state):
-    teams = tuple(declare.TeamLine(f"t{number}", name(state), number == 1) for number in range(min(count(state), 500)))
+    teams = tuple(
+        judge_desk.TeamLine(f"t{number}", name(state), number == 1) for number in range(min(count(state), 500))
+    )
     known = () if state == "none" else (("1A", True), (name(state)[:40], False))
-    return declare.DeclarePage("Your languages and your ties", at(state), known, name(state), teams)
+    return judge_desk.DeclarePage("Languages and conflicts of interest", at(state), known, name(state), teams)
 
 
 PAY = (("Items", "12"), ("Time", "1 h 5 min"), ("Pay", "6.00 EUR"))
 
 
 def consent_page(state):
-    return consent.ConsentPage("Your consent", at(state), "1", name(state), (("Pay", "0.50 EUR for each item"),))
+    return judge_desk.ConsentPage("Your consent", at(state), "1", name(state), (("Pay", "0.50 EUR per item"),))
 
 
 def criteria_page(state):
-    return criteria.CriteriaPage("What did you go by?", at(state), 1, "key", "" if state == "none" else name(state))
+    return judge_items.CriteriaPage(
+        "What were your criteria?", at(state), 1, "key", "" if state == "none" else name(state)
+    )
 
 
 def rest_page(state):
-    return rest.RestPage("Round 1 is done: time for a break", at(state), "Have a drink.", "Next round")
+    return judge_desk.RestPage("Round 1 complete", at(state), "Have a drink.", "Next round")
 
 
 def about_page(state):
     pay = () if state == "none" else PAY
-    return about.AboutPage("About this panel", at(state), told(name(state)), "1", name(state), pay, state != "error")
+    return judge.AboutPage(
+        "About this panel", at(state), instructions_markup(name(state)), "1", name(state), pay, state != "error"
+    )
 
 
 def end_page(state):
-    return end.EndPage("That was all: thank you", at(state), "You judged all 20 items.", () if state == "none" else PAY)
+    return judge_desk.EndPage(
+        "You have finished", at(state), "You judged all 20 items.", () if state == "none" else PAY
+    )
 
 
 ALL = {
-    home.HomePage: home_page,
-    consent.ConsentPage: consent_page,
-    declare.DeclarePage: declare_page,
-    item.ItemPage: item_page,
-    feedback.FeedbackPage: feedback_page,
-    rank.RankPage: rank_page,
-    criteria.CriteriaPage: criteria_page,
-    rest.RestPage: rest_page,
-    about.AboutPage: about_page,
-    end.EndPage: end_page,
+    judge.HomePage: home_page,
+    judge_desk.ConsentPage: consent_page,
+    judge_desk.DeclarePage: declare_page,
+    judge_items.ItemPage: item_page,
+    judge_desk.FeedbackPage: feedback_page,
+    judge_items.RankPage: rank_page,
+    judge_items.CriteriaPage: criteria_page,
+    judge_desk.RestPage: rest_page,
+    judge.AboutPage: about_page,
+    judge_desk.EndPage: end_page,
 }

@@ -41,6 +41,7 @@ def ratings(bench, panel):
     return [row.answers["rating"] for row in bench.judgements(panel)]
 
 
+@pytest.mark.slow
 @pytest.mark.req("R-2")
 def test_an_answer_given_without_a_connection_is_kept_said_so_and_sent_later(bench, desk):
     panel, tab = desk("offline")
@@ -85,15 +86,15 @@ class Breaking:
 def test_a_line_that_breaks_at_every_click_loses_nothing_and_doubles_nothing(bench, desk):
     panel, tab = desk("breaking")
     line = Breaking(tab)
-    for rating, then in (("4", "Item 2 of 3"), ("2", "Item 3 of 3"), ("5", "Put the 3 items")):
+    for rating, then in (("4", "Item 2 of 3"), ("2", "Item 3 of 3"), ("5", "Rank the 3 items")):
         keys(tab, rating, "Enter")
         through(tab, then)
-    tab.get_by_role("button", name="Item 1: one place down").click()
-    tab.get_by_role("button", name="Keep this order").click()
-    through(tab, "What did you go by?")
+    tab.get_by_role("button", name="Item 1: one rank down").click()
+    tab.get_by_role("button", name="Save ranking").click()
+    through(tab, "What were your criteria?")
     tab.get_by_label("Your criteria").fill("words")
     keys(tab, "Control+Enter")
-    through(tab, "Round 1 is done")
+    through(tab, "Round 1 complete")
     keys(tab, "Enter")
     through(tab, "Item 1 of 3")
     acts = ["answer", "answer", "answer", "rank", "criteria", "go-on"]
@@ -115,6 +116,7 @@ def through(tab, then):
     raise AssertionError(f"{then} never came")
 
 
+@pytest.mark.slow
 @pytest.mark.req("R-2")
 def test_loading_the_page_again_before_the_answer_came_back_sends_it_once(bench, desk):
     panel, tab = desk("reload")
@@ -136,6 +138,7 @@ def test_loading_the_page_again_before_the_answer_came_back_sends_it_once(bench,
     assert ratings(bench, panel) == [3]
 
 
+@pytest.mark.slow
 @pytest.mark.req("R-2")
 def test_a_server_that_is_busy_is_asked_again(bench, desk):
     panel, tab = desk("busy")
@@ -146,6 +149,7 @@ def test_a_server_that_is_busy_is_asked_again(bench, desk):
     assert ratings(bench, panel) == [3]
 
 
+@pytest.mark.slow
 @pytest.mark.req("R-2")
 def test_two_tabs_of_one_judge_do_not_conflict(bench, desk):
     panel, first = desk("tabs")
@@ -155,7 +159,7 @@ def test_two_tabs_of_one_judge_do_not_conflict(bench, desk):
     keys(first, "4", "Enter")
     heading(first, "Item 2 of 3")
     keys(second, "1", "Enter")
-    second.get_by_text("has been answered already").wait_for()
+    second.get_by_text("already has a different answer").wait_for()
     heading(second, "Item 2 of 3")
     keys(second, "2", "Enter")
     heading(second, "Item 3 of 3")
@@ -164,6 +168,7 @@ def test_two_tabs_of_one_judge_do_not_conflict(bench, desk):
     assert ratings(bench, panel) == [4, 2]
 
 
+@pytest.mark.slow
 @pytest.mark.req("R-2", "X-11")
 def test_a_session_that_ends_costs_no_answer(bench, desk):
     panel, tab = desk("expired")
@@ -177,7 +182,7 @@ def test_a_session_that_ends_costs_no_answer(bench, desk):
     with tab.context.expect_page() as opening:
         banner.get_by_role("link", name="Sign in").click()
     other = opening.value
-    other.get_by_label("Mail address").fill("expired@example.org")
+    other.get_by_label("Email").fill("expired@example.org")
     other.get_by_label("Password").fill(PASSWORD)
     other.get_by_role("button", name="Sign in").click()
     heading(other, "Item 1 of 3")
@@ -191,6 +196,7 @@ def test_a_session_that_ends_costs_no_answer(bench, desk):
     assert ratings(bench, panel) == [5, 1], "and the work goes on with the new session"
 
 
+@pytest.mark.slow
 @pytest.mark.req("R-2")
 def test_what_was_chosen_but_not_sent_comes_back_after_a_reload(bench, desk):
     panel, tab = desk("draft")
@@ -206,7 +212,7 @@ def test_what_was_chosen_but_not_sent_comes_back_after_a_reload(bench, desk):
 @pytest.mark.req("R-2", "P-33")
 def test_a_browser_without_scripts_does_the_same_round(bench, desk):
     panel, tab = desk("plain", java_script_enabled=False)
-    for rating, then in ((4, "Item 2 of 3"), (2, "Item 3 of 3"), (5, "Put the 3 items")):
+    for rating, then in ((4, "Item 2 of 3"), (2, "Item 3 of 3"), (5, "Rank the 3 items")):
         tab.locator(f'.stars label:has(input[value="{rating}"])').click()
         tab.get_by_role("button", name="Save and next").click()
         heading(tab, then)
@@ -214,8 +220,8 @@ def test_a_browser_without_scripts_does_the_same_round(bench, desk):
     names = places.evaluate_all("all => all.map((one) => one.name)")
     for at, place in enumerate("312"):
         places.nth(at).fill(place)
-    tab.get_by_role("button", name="Keep this order").click()
-    heading(tab, "What did you go by?")
+    tab.get_by_role("button", name="Save ranking").click()
+    heading(tab, "What were your criteria?")
     wanted = [names[1], names[2], names[0]]
     assert [f"rank-{item}" for item in bench.ends(panel, "ranking")[0].content] == wanted
     assert ratings(bench, panel) == [4, 2, 5]

@@ -8,7 +8,7 @@ import pytest
 from tests.server.judging.staging import SECRET, SHORT, passage, scheme
 
 from basanite.campaign.store.tables.base import random_id
-from basanite.judging.items import Block, item_of
+from basanite.work.items import Block, item_of
 
 pytestmark = pytest.mark.browser
 TRAINING = "[training]\ncount = 1\n"
@@ -30,32 +30,33 @@ def orders(tab):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.req("R-2", "P-22")
 def test_a_day_with_the_mouse(bench, opened):
     panel = begin_day(bench, "mouse", "mia", 20)
     tab = opened("mia")
-    tab.get_by_role("link", name="Read what it is about").click()
+    tab.get_by_role("link", name="Read instructions and consent").click()
     tab.get_by_role("button", name="I agree").click()
     tab.get_by_label("Languages that you read well").fill("en")
-    tab.get_by_role("button", name="That is all").click()
+    tab.get_by_role("button", name="Continue").click()
     heading(tab, "Item 1 of 1")
     star(tab, 5)
     heading(tab, "As expected")
-    tab.get_by_role("button", name="Go on").click()
+    tab.get_by_role("button", name="Continue").click()
     for number in range(1, 11):
         heading(tab, f"Item {number} of 10")
         star(tab, 1 + number % 5)
-    heading(tab, "Put the 10 items in order")
+    heading(tab, "Rank the 10 items")
     before = orders(tab)
     drag_to_the_top(tab, 9)
-    tab.get_by_role("button", name="Item 1: one place down").click()
+    tab.get_by_role("button", name="Item 1: one rank down").click()
     wanted = [before[9], before[1], before[0], *before[2:9]]
     assert orders(tab) == wanted
-    tab.get_by_role("button", name="Keep this order").click()
-    heading(tab, "What did you go by?")
+    tab.get_by_role("button", name="Save ranking").click()
+    heading(tab, "What were your criteria?")
     tab.get_by_label("Your criteria").fill("long sentences\nrare words")
-    tab.get_by_role("button", name="Save and go on").click()
-    heading(tab, "Round 1 is done")
+    tab.get_by_role("button", name="Save and continue").click()
+    heading(tab, "Round 1 complete")
     tab.get_by_role("button", name="Next round").click()
     heading(tab, "Item 1 of 10")
     assert tab.complaints == []
@@ -81,12 +82,13 @@ def drag_to_the_top(tab, row):
     tab.mouse.up()
 
 
+@pytest.mark.slow
 @pytest.mark.req("P-33", "R-2")
 def test_a_day_by_keys_alone(bench, opened):
     panel = begin_day(bench, "keys", "kay", 6, SHORT)
     tab = opened("kay", "keys")
     press_to(tab, "I agree")
-    press_to(tab, "That is all")
+    press_to(tab, "Continue")
     heading(tab, "Item 1 of 1")
     keys(tab, "2", "Enter")
     heading(tab, "Not as expected")
@@ -101,25 +103,25 @@ def test_a_day_by_keys_alone(bench, opened):
     keys(tab, "5", "Enter")
     heading(tab, "Item 2 of 3")
     keys(tab, "p")
-    heading(tab, "You are having a pause")
+    heading(tab, "Paused")
     keys(tab, "Enter")
     heading(tab, "Item 2 of 3")
     keys(tab, "1", "Enter")
     heading(tab, "Item 3 of 3")
     keys(tab, "3", "Enter")
-    heading(tab, "Put the 3 items in order")
+    heading(tab, "Rank the 3 items")
     before = orders(tab)
     tab_to(tab, "Item 1, place 1 of 3")
     keys(tab, "j", "ArrowUp", "Alt+ArrowDown", "Alt+ArrowDown")
     assert orders(tab) == [before[0], before[2], before[1]]
-    announced(tab, "Item 2 is now at place 3 of 3.")
+    announced(tab, "Item 2 is now at rank 3 of 3.")
     assert focused(tab).startswith("Item 2, place 3 of 3"), "what was moved keeps the focus"
-    press_to(tab, "Keep this order")
-    heading(tab, "What did you go by?")
+    press_to(tab, "Save ranking")
+    heading(tab, "What were your criteria?")
     tab_to(tab, "Your criteria")
     tab.keyboard.type("short words")
     keys(tab, "Control+Enter")
-    heading(tab, "Round 1 is done")
+    heading(tab, "Round 1 complete")
     keys(tab, "Enter")
     heading(tab, "Item 1 of 3")
     assert [row.answers["rating"] for row in bench.judgements(panel)] == [2, 4, 5, 1, 3]
@@ -163,21 +165,21 @@ def press_to(tab, label):
 def test_somebody_who_listens_meets_every_part_by_its_name(bench, opened):
     bench.ready(scheme("readability", SHORT), [passage(n, f"Heard {n}.") for n in range(3)], "leo:expert", name="heard")
     tab = opened("leo", "heard")
-    heard(tab, 'heading "Item 1 of 3"', 'progressbar "Round 1 of 1, item 1 of 3', 'region "What you judge"',
+    heard(tab, 'heading "Item 1 of 3"', 'progressbar "Round 1 of 1, item 1 of 3', 'region "Item to judge"',
           'region "Your answer"', 'group "How easy was this to read?"', 'radio "1 star: very hard"', 'radio "2 stars"',
           'radio "5 stars: very easy"', 'button "Save and next', 'button "Pause')  # fmt: skip
     for rating in "342":
         before = tab.title()
         keys(tab, rating, "Enter")
         tab.wait_for_function("text => document.title !== text", arg=before)
-    heading(tab, "Put the 3 items in order")
+    heading(tab, "Rank the 3 items")
     assert tab.evaluate("document.activeElement.tagName") == "H1", "the new page begins at its heading"
-    heard(tab, 'heading "Put the 3 items in order"', 'button "Item 1, place 1 of 3. Move it with j and k',
-          'button "Item 1: one place down"', 'button "Item 2, place 2 of 3', 'button "Item 2: one place up"',
-          'button "Keep this order')  # fmt: skip
-    tab.get_by_role("button", name="Item 3: one place up").focus()
+    heard(tab, 'heading "Rank the 3 items"', 'button "Item 1, rank 1 of 3. Move it with j and k',
+          'button "Item 1: one rank down"', 'button "Item 2, rank 2 of 3', 'button "Item 2: one rank up"',
+          'button "Save ranking')  # fmt: skip
+    tab.get_by_role("button", name="Item 3: one rank up").focus()
     keys(tab, "Enter")
-    announced(tab, "Item 3 is now at place 2 of 3.")
+    announced(tab, "Item 3 is now at rank 2 of 3.")
 
 
 def heard(tab, *parts):
@@ -188,6 +190,7 @@ def heard(tab, *parts):
         at = spoken.index(part, at)
 
 
+@pytest.mark.slow
 @pytest.mark.req("P-33")
 def test_single_keys_can_be_switched_off_and_never_act_while_somebody_writes(bench, opened):
     more = '[[questions]]\nid = "why"\nwidget = "text"\ntitle = "Why?"\nrequired = false\n'
@@ -198,19 +201,20 @@ def test_single_keys_can_be_switched_off_and_never_act_while_somebody_writes(ben
     tab.keyboard.type("p 4 u")
     assert tab.get_by_label("Why?").input_value() == "p 4 u"
     assert tab.locator("input:checked[type=radio]").count() == 0
-    tab.get_by_label("Single keys act").uncheck()
+    tab.get_by_label("Use keyboard shortcuts").uncheck()
     tab.locator("h1").click()
     keys(tab, "4")
     assert tab.locator("input:checked[type=radio]").count() == 0
     tab.reload()
     assert tab.get_by_label("Why?").input_value() == "p 4 u", "what was written is kept"
-    assert not tab.get_by_label("Single keys act").is_checked()
-    tab.get_by_label("Single keys act").check()
+    assert not tab.get_by_label("Use keyboard shortcuts").is_checked()
+    tab.get_by_label("Use keyboard shortcuts").check()
     tab.locator("h1").click()
     keys(tab, "4")
     assert tab.get_by_role("radio", name="4 stars").is_checked()
 
 
+@pytest.mark.slow
 @pytest.mark.req("R-2")
 def test_only_time_in_sight_counts(bench, opened):
     bench.ready(scheme("readability"), [passage(1)], "tim:expert", name="timed")
@@ -241,6 +245,7 @@ def translated(text, lang, way):
     return item_of(blocks, {"system": SECRET, "document": "d"}, new_id=random_id)
 
 
+@pytest.mark.slow
 @pytest.mark.req("R-29")
 def test_errors_are_marked_with_the_mouse_and_a_slider_gives_the_score(bench, opened):
     panel = bench.ready(scheme("esa"), [translated(TEXT, "en", "ltr")], "eli", name="esa")
@@ -264,7 +269,7 @@ def test_errors_are_marked_with_the_mouse_and_a_slider_gives_the_score(bench, op
     slider.focus()
     keys(tab, "ArrowRight", "ArrowRight", "ArrowLeft")
     keys(tab, "Enter")
-    heading(tab, "That was all")
+    heading(tab, "You have finished")
     (row,) = bench.judgements(panel)
     (mark,) = row.answers["errors"]
     assert TEXT[mark["start"] : mark["end"]] == "were wanting", "in code points, after an emoji"
@@ -272,11 +277,12 @@ def test_errors_are_marked_with_the_mouse_and_a_slider_gives_the_score(bench, op
     assert row.answers["score"] == 51
 
 
+@pytest.mark.slow
 @pytest.mark.req("R-29", "P-33")
 def test_errors_are_marked_by_keys_from_right_to_left_too(bench, opened):
     panel = bench.ready(scheme("mqm"), [translated(ARABIC, "ar", "rtl")], "mo", name="mqm")
     tab = opened("mo", "mqm")
-    tab_to(tab, "The text to mark")
+    tab_to(tab, "Text to annotate")
     keys(tab, "ArrowLeft", "ArrowLeft", "Shift+ArrowLeft")  # the second and the third word
     announced(tab, " ".join(ARABIC.split()[1:3]))
     keys(tab, key_of(bench, panel, "Style"), key_of(bench, panel, "major"))
@@ -284,7 +290,7 @@ def test_errors_are_marked_by_keys_from_right_to_left_too(bench, opened):
     tab.reload()
     assert tab.locator("[data-marked] mark").inner_text() == " ".join(ARABIC.split()[1:3]), "kept over a reload"
     keys(tab, "Enter")
-    heading(tab, "That was all")
+    heading(tab, "You have finished")
     (mark,) = bench.judgements(panel)[0].answers["errors"]
     assert ARABIC[mark["start"] : mark["end"]] == " ".join(ARABIC.split()[1:3])
     assert (mark["category"], mark["severity"]) == ("Style", "major")
@@ -298,12 +304,12 @@ def key_of(bench, panel, value):
 
 @pytest.mark.req("R-2")
 def test_two_of_a_kind_are_compared_with_one_key(bench, opened):
-    pairs = [item_of([Block("text", f"One {n}.", "Left"), Block("text", f"Other {n}.", "Right")], {"system": SECRET},
+    pairs = [item_of([Block("text", f"One {n}.", "Left"), Block("text", f"Other {n}.", "Correct")], {"system": SECRET},
                      new_id=random_id) for n in range(2)]  # fmt: skip
     panel = bench.ready(scheme("pairwise"), pairs, "pam", name="pairs")
     tab = opened("pam", "pairs")
     keys(tab, "l", "Enter")
     heading(tab, "Item 2 of 2")
     keys(tab, "t", "Enter")
-    heading(tab, "That was all")
+    heading(tab, "You have finished")
     assert sorted(row.answers["better"] for row in bench.judgements(panel)) == ["left", "tie"]

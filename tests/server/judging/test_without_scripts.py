@@ -9,10 +9,9 @@ from tests.server.judging.forms import Judging, form_of
 from tests.server.judging.staging import KEY, SECRET, SHORT, passage, scheme
 
 from basanite.campaign.office import Actor
-from basanite.campaign.panels.attending import joining, working
-from basanite.campaign.panels.preparing import setting_up
 from basanite.campaign.store.tables.base import random_id
-from basanite.judging.items import Block, item_of
+from basanite.campaign.work.panels import enrolment, judge_work, setup
+from basanite.work.items import Block, item_of
 
 TRAINING = "[training]\ncount = 1\n"
 
@@ -35,7 +34,7 @@ def test_a_whole_round_goes_by_plain_forms(bench, judging):
     panel = bench.panel(scheme("readability", SHORT + TRAINING), [*items, known], ["jo:expert"], name="whole")
     at = judging("jo", "whole")
     assert "What you agree to" in at.look().text
-    assert "Your languages" in at.post("consent", version="1", agree="yes").text
+    assert "Languages and conflicts" in at.post("consent", version="1", agree="yes").text
     assert "Training" in at.post("declare", languages="en, sw").text
     told = at.answer(**{"q-rating": "2"}).text
     assert "Not as expected" in told
@@ -43,15 +42,15 @@ def test_a_whole_round_goes_by_plain_forms(bench, judging):
     at.post("go-on")
     for rating in "435":
         page = at.answer(**{"q-rating": rating})
-    assert "Put the 3 items in order" in page.text
+    assert "Rank the 3 items" in page.text
     places = re.findall(r'name="rank-(\w+)"', page.text)
     held = form_of(page.text, f"{at.base}/rank")
     order = {f"rank-{item}": str(place) for item, place in zip(places, (3, 1, 2), strict=True)}
     page = at.post("rank", round="1", key=held["key"], **order)
-    assert "What did you go by?" in page.text
+    assert "What were your criteria?" in page.text
     held = form_of(page.text, f"{at.base}/criteria")
     page = at.post("criteria", round="1", key=held["key"], criteria="short sentences\r\n\r\nknown words")
-    assert "time for a break" in page.text
+    assert "complete" in page.text
     assert "Item 1 of 3" in at.post("go-on").text
     assert [row.answers["rating"] for row in bench.judgements(panel)] == [2, 4, 3, 5]
     assert bench.ends(panel, "ranking")[0].content == [places[1], places[2], places[0]]
@@ -65,7 +64,7 @@ def test_a_form_that_is_sent_twice_is_stored_once_and_another_answer_is_not_take
     for _ in range(3):
         assert "Item 2 of 3" in at.answer(page, **{"q-rating": "4"}).text
     other = at.answer(page, **{"q-rating": "1"}).text
-    assert "answered already" in other
+    assert "already has a different answer" in other
     assert "Item 2 of 3" in other
     assert [row.answers["rating"] for row in bench.judgements(panel)] == [4]
 
@@ -108,7 +107,7 @@ def test_places_that_are_given_twice_are_refused_and_shown_again(bench, judging)
     items = re.findall(r'name="rank-(\w+)"', page.text)
     wrong = at.post("rank", round="1", key="k", **{f"rank-{item}": "1" for item in items})
     assert wrong.status_code == 422
-    assert "the same place" in wrong.text
+    assert "the same rank" in wrong.text
     assert bench.ends(panel, "ranking") == []
 
 
@@ -116,17 +115,17 @@ def work_through(at):
     """Do all that is on a judge's desk, whatever it is."""
     for _ in range(60):
         page = at.look().text
-        if "thank you" in page:
+        if "You have finished" in page:
             return
         if f'action="{at.base}/answer"' in page:
             question = re.search(r'name="(q-[^"]+)" value="([^"]+)"', page)
             at.answer(page, **{question[1]: question[2]})
-        elif "in order" in page:
+        elif "Rank the" in page:
             held = form_of(page, f"{at.base}/rank")
             order = [name for name in held if name.startswith("rank-")]
             places = {name: str(place) for place, name in enumerate(order, 1)}
             at.post("rank", page=page, round=held["round"], key=held["key"], **places)
-        elif "go by" in page:
+        elif "your criteria" in page:
             held = form_of(page, f"{at.base}/criteria")
             at.post("criteria", page=page, round=held["round"], key=held["key"], criteria="")
         else:
@@ -183,13 +182,13 @@ def relevance(bench):
 
     def made(name, judges=("jo",), count=2):
         text = scheme("relevance", "per_item = 1\nbreak_every = 0\nkeep_apart = []\n[checks]\nshare = 0.0\n")
-        panel = bench.do(setting_up.create, bench.season.as_eva, bench.season.campaign_id, text, name=name)
+        panel = bench.do(setup.create, bench.season.as_eva, bench.season.campaign_id, setup.NewPanel(text, name=name))
         images = [bench.image(panel.id) for _ in range(count)]
         items = [summary(number, image) for number, image in enumerate(images)]
-        bench.do(setting_up.add_items, bench.season.as_eva, panel.id, items)
+        bench.do(setup.add_items, bench.season.as_eva, panel.id, items)
         for judge in judges:
-            bench.do(joining.enrol, bench.season.as_eva, panel.id, bench.person(judge))
-        bench.do(setting_up.open_panel, bench.season.as_eva, panel.id)
+            bench.do(enrolment.enrol, bench.season.as_eva, panel.id, bench.person(judge))
+        bench.do(setup.open_panel, bench.season.as_eva, panel.id)
         for judge in judges:
             bench.begin(panel.id, judge)
         return panel.id, images
@@ -216,10 +215,10 @@ def test_a_judge_sees_query_domain_with_definition_summary_and_the_systems_words
     assert re.search(r'<div class="passage" dir="auto" lang="sw">flood damage \d</div>', page)
     assert "Government And Politics" in page
     assert "How places and countries are governed" in page, "the catalogue's definition"
-    assert "What belongs to it" in page
+    assert "What is in scope" in page
     box = page[page.index("Written by the system") :]
     box = box[: box.index("</section>")]
-    assert "on the first part of the query" in box
+    assert "about the first part of the query" in box
     assert "<b>Bold</b>" in box
     assert not re.search(r"<(script|a|img)\b|href|src|style|onerror", box)
     assert page.count('name="q-verdict"') == 2
@@ -250,13 +249,13 @@ def test_a_picture_comes_boxed_without_cookies_and_only_while_it_is_on_the_desk(
     assert answer.headers["x-content-type-options"] == "nosniff"
     assert answer.headers["cache-control"] == "no-store"
     assert "set-cookie" not in answer.headers
-    assert shown.rpartition("/")[2] in images, "random ids, drawn when the picture was encoded anew"
+    assert shown.rpartition("/")[2] in images, "random ids, drawn when the picture was encoded again"
     assert shown != others
     assert jo.browser.client.get(others).status_code == 404, "somebody else's"
     jo.answer(**{"q-verdict": "R"})
     assert jo.browser.client.get(shown).status_code == 200, "still open to correction"
     assert judging("lee", "pictures").browser.client.get(shown).status_code in (403, 404)
-    bench.do(setting_up.close_panel, bench.season.as_eva, panel)
+    bench.do(setup.close_panel, bench.season.as_eva, panel)
     assert jo.browser.client.get(shown).status_code == 404
 
 
@@ -305,7 +304,7 @@ def test_without_consent_there_is_no_item_and_a_judge_may_stop_at_any_time(bench
     panel = bench.panel(scheme("readability", SHORT), items, ["stopper:expert"], name="stop")
     at = judging("stopper", "stop")
     assert "Stop 0" not in at.look().text
-    assert "changed meanwhile" in at.post("consent", version="0", agree="yes").text
+    assert "has changed" in at.post("consent", version="0", agree="yes").text
     assert "What you agree to" in at.look().text
     at.begin()
     at.answer(**{"q-rating": "3"})
@@ -340,17 +339,17 @@ def test_who_has_no_seat_finds_no_panel(bench, judging):
 
 def test_my_judging_lists_every_panel_with_what_comes_next(bench, visit):
     nobody = visit("nobody")
-    assert "There is nothing to judge" in nobody.get("/judging").text
+    assert "Nothing to judge" in nobody.get("/judging").text
     assert "My judging" not in nobody.get("/").text
     panel = stars(bench, "listed", judge="lister")
     closed = stars(bench, "ended", judge="lister")
-    bench.do(setting_up.close_panel, bench.season.as_eva, closed)
+    bench.do(setup.close_panel, bench.season.as_eva, closed)
     browser = visit("lister")
     page = browser.get("/judging").text
     assert page.count('<section class="card') == 2
     assert "Round 1 of 2, item 1 of 3 · 0 of 6 done" in page
-    assert page.index("Go on judging") < page.index("Look at it"), "what can be done comes first"
-    bench.do(working.pause, Actor(bench.person("lister")), panel)
+    assert page.index("Continue judging") < page.index("View"), "what can be done comes first"
+    bench.do(judge_work.pause, Actor(bench.person("lister")), panel)
     assert "paused" in browser.get(f"/campaigns/{bench.season.slug}/judging").text
     assert 'href="/judging"' in browser.get("/").text
 
@@ -361,7 +360,7 @@ def test_a_pause_keeps_the_place(bench, judging):
     at = judging("jo", "pause")
     at.answer(**{"q-rating": "3"})
     paused = at.post("pause").text
-    assert "You are having a pause" in paused
+    assert "Paused" in paused
     assert "1 of 6 done" in paused, "how far one is stays known"
-    assert "You are having a pause" in at.look().text
+    assert "Paused" in at.look().text
     assert "Item 2 of 3" in at.post("go-on").text

@@ -12,11 +12,11 @@ from tests.server.pages.states import frame
 
 from basanite.campaign.store.personal import Personal, mail_digest, seal
 from basanite.campaign.store.tables import Account, Person
-from basanite.server.accounts import passwords
+from basanite.server.accounts import authentication
 from basanite.server.app import make_app
-from basanite.server.guarding import HEADERS
-from basanite.server.pages.foundation.environment import MEDIA, assets
-from basanite.server.pages.foundation.frame import render
+from basanite.server.guard import HEADERS
+from basanite.server.pages.frame import render
+from basanite.server.pages.templates import MEDIA, assets
 
 HOST, DESK = "http://localhost:9", {"width": 1280, "height": 900}
 PEOPLE = ("ada", "alan", "bea", "eva", "otto")
@@ -24,7 +24,7 @@ PEOPLE = ("ada", "alan", "bea", "eva", "otto")
 
 def give_passwords(office, season):
     """Names, addresses and one password for the people of a season."""
-    digest = passwords.hashed(office.settings.accounts, PASSWORD)
+    digest = authentication.hash_password(office.settings.accounts, PASSWORD)
     with office.writing() as session:
         for name in PEOPLE:
             who = getattr(season, name)
@@ -44,9 +44,7 @@ def office(tmp_path, clock):
 @pytest.fixture
 def stage(office, clock, pack):
     """The small season with references, in which submissions are scored for real."""
-    made = staged(office, clock, pack)
-    give_passwords(office, made.season)
-    return made
+    return staged(office, clock, pack, then=give_passwords)
 
 
 @pytest.fixture

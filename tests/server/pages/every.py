@@ -13,3 +13,5 @@ from tests.server.reading import states as reading
 
 PARTS = (states, organiser, public, panels, reading, judging, annotating, demo)
 ALL = {page: state for part in PARTS for page, state in part.ALL.items()}
+NAMES = {page: page.template.removesuffix(".html").replace("/", ".") for page in ALL}
+"""What tests call a page: its template."""

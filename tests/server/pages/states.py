@@ -5,28 +5,40 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
+from basanite.campaign.actions.packs import PackListing
 from basanite.campaign.intake.open_uploads import LeftUpload, OpenUpload
-from basanite.campaign.model.plan import Instant, Quota, Track, UsageRules, Window
+from basanite.campaign.model.plan import Quota, Track, UsageRules, Window
 from basanite.campaign.model.refusals import refused
-from basanite.campaign.packs.files import PackListing
+from basanite.campaign.model.zones import Instant
 from basanite.campaign.results.own_runs import OwnComparison, Pair
-from basanite.campaign.results.seen import BoardRow, Provenance, SeenBoard, SeenResult, SeenSubmission
+from basanite.campaign.results.views import BoardRow, Provenance, SeenBoard, SeenResult, SeenSubmission
 from basanite.campaign.settings import Provider
 from basanite.figures import Axis, Chart, Table
-from basanite.formats.packs.domains import Domain
+from basanite.formats.datasets.domains import Domain
 from basanite.problems import Problem
-from basanite.server.pages import error, start
-from basanite.server.pages.account import code, confirm, provider, reset, second_factor, sign_in, sign_up, tokens
-from basanite.server.pages.account import home as account
-from basanite.server.pages.campaign import announcements, calendar, empty_board, home, leaderboard, packs, questions
-from basanite.server.pages.campaign.slots import Row, Slot
-from basanite.server.pages.foundation.cookies import Notice
-from basanite.server.pages.foundation.frame import Entry, Frame
-from basanite.server.pages.foundation.paging import Paged
-from basanite.server.pages.foundation.times import Clocks
-from basanite.server.pages.runs import certification, compare, submission, submissions, submit
-from basanite.server.pages.runs.values import values_of
-from basanite.server.pages.teams import invitation, resources, team
+from basanite.server.pages import (
+    account,
+    announcements,
+    campaign,
+    campaign_create,
+    campaign_face,
+    compare,
+    leaderboard,
+    leaderboard_exports,
+    packs,
+    sign_in,
+    site,
+    submissions,
+    submit,
+    teams,
+)
+from basanite.server.pages import leaderboard as empty_board
+from basanite.server.pages.campaign import Row, Slot
+from basanite.server.pages.frame import Entry, Frame, Notice
+from basanite.server.pages.prose import markdown
+from basanite.server.pages.templates import Paged
+from basanite.server.pages.times import Clocks
+from basanite.server.pages.values import values_of
 
 NOW = datetime(2018, 4, 6, 13, 30, tzinfo=UTC)
 LATER, EARLIER = NOW + timedelta(days=3, hours=4), NOW - timedelta(hours=5)
@@ -160,14 +172,18 @@ def several(state, make, most=None):
 
 def start_page(state):
     cards = several(
-        state, lambda s, n: start.CampaignCard(f"c{n}", name(s), ("CLIR", "E2E"), n % 2, name(s), LATER, "team"), 500
+        state,
+        lambda s, n: site.CampaignCard(
+            f"c{n}", name(s), ("CLIR", "E2E"), n % 2, name(s), LATER, "team", name(s), n == 1
+        ),
+        500,
     )
-    return start.StartPage("Campaigns", cards)
+    return site.StartPage("Campaigns", cards)
 
 
 def home_page(state):
-    duties = several(state, lambda s, n: home.Duty(name(s), "/x", LATER), 3)
-    return home.HomePage(
+    duties = several(state, lambda s, n: campaign.Duty(name(s), "/x", LATER), 3)
+    return campaign.HomePage(
         name(state),
         several(state, row, 12),
         several(state, lambda s, n: row(s, n, "coming"), 3),
@@ -175,14 +191,33 @@ def home_page(state):
         duties,
         several(state, seen, 5),
         name(state) if state != "none" else "",
+        face(state),
         name(state) if state != "none" else "",
         NOW if state != "none" else None,
     )
 
 
+def face(state):
+    texts = several(
+        state, lambda s, n: campaign_face.FaceText(f"t{n}", name(s), markdown(f"# {name(s)}\n\n{name(s)}")), 9
+    )
+    ways = ("past", "open", "coming")
+    moments = several(state, lambda s, n: campaign_face.Moment(name(s), ways[n % 3], NOW, LATER, name(s)), 40)
+    links = several(state, lambda s, n: (name(s), "https://example.org/plan"), 9)
+    known = "" if state == "none" else name(state)
+    return campaign_face.Face(known, "", state == "one", texts, known, "", links, count(state), moments, LATER, None)
+
+
+def new_campaign_page(state):
+    offers = several(state, lambda s, n: campaign_create.Offer(f"o{n}", name(s), name(s)), 6)
+    values = dict.fromkeys(campaign_create.FIELDS, "") | {"title": name(state), "description": name(state)}
+    tasks = (("clir", "clir"), ("speech", "speech"))
+    return campaign_create.NewCampaignPage("New campaign", offers, tasks, ("UTC", "AoE"), values)
+
+
 def calendar_page(state):
-    stones = several(state, lambda s, n: calendar.Stone(name(s), NOW, LATER, name(s), name(s), "moved", name(s)), 300)
-    return calendar.CalendarPage(
+    stones = several(state, lambda s, n: campaign.Stone(name(s), NOW, LATER, name(s), name(s), "moved", name(s)), 300)
+    return campaign.CalendarPage(
         "Calendar",
         several(state, slot, 60),
         several(state, row, 60),
@@ -221,25 +256,36 @@ def leaderboard_page(state):
         "small", "dev", "CLIR", "1A", "", "aqwv", rows, left, "named", "top" if rows else "none", (name(state),)
     )
     choices = (
-        leaderboard.Choice("dev|CLIR|1A|", name(state), "CLIR"),
-        leaderboard.Choice("w|CLIR|1A|", "Week", "CLIR"),
+        leaderboard.Choice("dev|CLIR|1A|", "dev", name(state), "CLIR · 1A"),
+        leaderboard.Choice("dev|E2E|1A|", "dev", name(state), "E2E · 1A"),
+        leaderboard.Choice("w|CLIR|1A|", "w", "Week", "CLIR · 1A", empty=True),
     )
+    if state == "one":
+        rows = tuple(replace(row, values={"aqwv": (0.5, 0.4, 0.6), "map": (0.3, None, None)}) for row in rows)
+        board = replace(board, rows=rows, metrics=("aqwv", "map"), fill="best", interim=True)
     empty = None if rows else empty_board.EmptyBoard("No primary runs", "2 teams have none.", "/x", "Submissions")
-    return leaderboard.page_of(choices, "dev|CLIR|1A|", board, empty)
+    return leaderboard.leaderboard_page(choices, "dev|CLIR|1A|", board, empty)
+
+
+def embedded_page(state):
+    shown = leaderboard_page(state)
+    return leaderboard_exports.EmbeddedBoard(name(state), shown.board, shown.lines[:100], "https://example.org")
 
 
 def announcements_page(state):
     news = several(
-        state, lambda s, n: announcements.News(f"n{n}", name(s), name(s) * 3, NOW, n > 1), announcements.SHOWN
+        state, lambda s, n: announcements.News(f"n{n}", name(s), name(s) * 3, NOW, n > 1), announcements.MOST_NEWS
     )
     return announcements.AnnouncementsPage("News", news, len(news[:1]), True, max(count(state) - len(news), 0))
 
 
 def questions_page(state):
     def asked(s, n):
-        return questions.Asked(f"q{n}", name(s), NOW, name(s) if n % 2 else "", NOW, n == 1, n == 1)
+        return announcements.Question(f"q{n}", name(s), NOW, name(s) if n % 2 else "", NOW, n == 1, n == 1)
 
-    return questions.QuestionsPage("Questions", several(state, asked, questions.SHOWN), True, name(state))
+    return announcements.QuestionsPage(
+        "Questions", several(state, asked, announcements.MOST_QUESTIONS), True, name(state)
+    )
 
 
 def submit_page(state):
@@ -276,15 +322,15 @@ def submission_page(state):
     wrong = state in ("error", "many")
     one = seen(state, state="invalid" if wrong else "scoring" if state == "none" else "scored", final=state != "none")
     one = replace(one, result=None) if wrong or state == "none" else one
-    return submission.SubmissionPage(
+    return submissions.SubmissionPage(
         "Submission 1",
         one,
         name(state),
         name(state),
-        submission.steps(one.state),
+        submissions.steps(one.state),
         None if one.final else 4,
         None if one.final else timedelta(hours=3),
-        (problem,) * min(total, submission.LISTED),
+        (problem,) * min(total, submissions.LISTED),
         total,
         {"M29": total} if total else {},
         {},
@@ -309,7 +355,7 @@ def curves(state):
 
 def compare_page(state):
     runs = several(state, seen, compare.MOST_LISTED)
-    page = compare.page_of(runs, list(runs[:4]))
+    page = compare.comparison_page(runs, list(runs[:4]))
     if state == "error":
         refusal = refused("S-17", "a paired test would tell too much", "choose others")
         return compare.with_test(page, OwnComparison("refused", reason=refusal))
@@ -322,22 +368,22 @@ def compare_page(state):
 
 
 def certification_page(state):
-    line = several(state, lambda s, n: certification.AppealLine(f"a{n}", n, name(s), "open", NOW, LATER, name(s)), 20)
+    line = several(state, lambda s, n: submissions.AppealLine(f"a{n}", n, name(s), "open", NOW, LATER, name(s)), 20)
     ends = None if state == "none" else LATER
-    runs = several(state, seen, certification.MOST)
-    return certification.CertificationPage(
+    runs = several(state, seen, submissions.MOST_RUNS)
+    return submissions.CertificationPage(
         "Certification", "dev", name(state), ends, True, None, runs, line, True, name(state)
     )
 
 
 def team_page(state):
     if state == "none":
-        return team.TeamPage("Take part", lead="granted", tracks=(Track("open", "Open"),))
+        return teams.TeamPage("Take part", lead="granted", tracks=(Track("open", "Open"),))
     if state == "many":
-        return team.TeamPage("Take part", teams=tuple((f"t{n}", f"Team {n}") for n in range(MANY)))
-    line = team.MemberLine("m", "p", name(state), name(state), False, False, NOW)
+        return teams.TeamPage("Take part", teams=tuple((f"t{n}", f"Team {n}") for n in range(MANY)))
+    line = teams.MemberLine("m", "p", name(state), name(state), False, False, NOW)
     lines = (replace(line, pi=True, me=True), line)
-    return team.TeamPage("Your team", name(state), "silver-heron", "open", None, True, lines, (line,))
+    return teams.TeamPage("Your team", name(state), "silver-heron", "open", None, True, lines, (line,))
 
 
 def resources_page(state):
@@ -345,12 +391,12 @@ def resources_page(state):
         due = (None, EARLIER, LATER)[n % 3]
         shared = NOW if n % 4 == 0 else None
         entry = (f"r{n}", "t", "harvested", "1A", name(s), "dev", due, shared, name(s) if shared else "", n % 3 == 1)
-        return resources.Line(resources.Declared(*entry), "Data harvested from the web", name(s), name(s))
+        return packs.ResourceLine(packs.Declared(*entry), "Data harvested from the web", name(s), name(s))
 
     lines = several(state, line, 200)
-    kinds = tuple((kind, text) for kind, text in resources.KINDS.items())
+    kinds = tuple((kind, text) for kind, text in packs.KINDS.items())
     windows = (("dev", name(state)),)
-    return resources.ResourcesPage(
+    return packs.ResourcesPage(
         "Resources", lines, lines[:5], state != "many", kinds, ("1A",), windows, description=name(state)
     )
 
@@ -358,7 +404,7 @@ def resources_page(state):
 def account_page(state):
     browsers = several(state, lambda s, n: account.Browser(f"d{n}", name(s), EARLIER, NOW, True, n == 1), 100)
     other = Provider(id="p", title=name(state), issuer="https://p.example", client="c")
-    return account.HomePage(
+    return account.AccountPage(
         "Your account",
         name(state),
         "a@b.org",
@@ -373,16 +419,16 @@ def account_page(state):
 
 
 def tokens_page(state):
-    lines = several(state, lambda s, n: tokens.TokenLine(f"t{n}", name(s), ("read",), EARLIER, LATER, None), 20)
-    return tokens.TokensPage("Tokens", lines, {"read": "see", "submit": "send"}, fresh="bsn_x" if lines else "")
+    lines = several(state, lambda s, n: account.TokenLine(f"t{n}", name(s), ("read",), EARLIER, LATER, None), 20)
+    return account.TokensPage("Tokens", lines, {"read": "see", "submit": "send"}, fresh="bsn_x" if lines else "")
 
 
 def second_factor_page(state):
     if state == "none":
-        return second_factor.SecondFactorPage("On", True, 1)
+        return account.SecondFactorPage("On", True, 1)
     if state == "many":
-        return second_factor.SecondFactorPage("On", True, 8, codes=("abcd-efgh-jkmn",) * 8)
-    return second_factor.SecondFactorPage("Second factor", secret="ABCDEFGH" * 4, kept="x")
+        return account.SecondFactorPage("On", True, 8, codes=("abcd-efgh-jkmn",) * 8)
+    return account.SecondFactorPage("Second factor", secret="ABCDEFGH" * 4, kept="x")
 
 
 def sign_in_page(state):
@@ -393,32 +439,35 @@ def sign_in_page(state):
 
 
 ALL = {
-    start.StartPage: start_page,
-    error.ErrorPage: lambda state: error.ErrorPage(name(state), name(state), PROBLEMS, "0123456789abcdef", "/sign-in"),
-    home.HomePage: home_page,
-    calendar.CalendarPage: calendar_page,
+    site.StartPage: start_page,
+    site.ErrorPage: lambda state: site.ErrorPage(name(state), name(state), PROBLEMS, "0123456789abcdef", "/sign-in"),
+    campaign.HomePage: home_page,
+    campaign_create.SetupPage: lambda state: campaign_create.SetupPage("Set up", "s" * 64, name(state), name(state)),
+    campaign_create.NewCampaignPage: new_campaign_page,
+    campaign.CalendarPage: calendar_page,
     packs.PacksPage: packs_page,
     leaderboard.LeaderboardPage: leaderboard_page,
+    leaderboard_exports.EmbeddedBoard: embedded_page,
     announcements.AnnouncementsPage: announcements_page,
-    questions.QuestionsPage: questions_page,
+    announcements.QuestionsPage: questions_page,
     submit.SubmitPage: submit_page,
     submissions.SubmissionsPage: submissions_page,
-    submission.SubmissionPage: submission_page,
+    submissions.SubmissionPage: submission_page,
     compare.ComparePage: compare_page,
-    certification.CertificationPage: certification_page,
-    team.TeamPage: team_page,
-    resources.ResourcesPage: resources_page,
-    invitation.InvitationPage: lambda state: invitation.InvitationPage("You are invited", "secret", name(state)),
-    account.HomePage: account_page,
-    tokens.TokensPage: tokens_page,
-    second_factor.SecondFactorPage: second_factor_page,
+    submissions.CertificationPage: certification_page,
+    teams.TeamPage: team_page,
+    packs.ResourcesPage: resources_page,
+    teams.InvitationPage: lambda state: teams.InvitationPage("You are invited", "secret", name(state)),
+    account.AccountPage: account_page,
+    account.TokensPage: tokens_page,
+    account.SecondFactorPage: second_factor_page,
     sign_in.SignInPage: sign_in_page,
-    sign_up.SignUpPage: lambda state: sign_up.SignUpPage(
+    sign_in.SignUpPage: lambda state: sign_in.SignUpPage(
         "Sign up", name(state), name(state), sent=state == "many", open=state != "none"
     ),
-    code.CodePage: lambda state: code.CodePage("Code"),
-    confirm.ConfirmPage: lambda state: confirm.ConfirmPage("Confirm", "secret"),
-    reset.ResetPage: lambda state: reset.ResetPage("Reset", "secret" if state == "one" else "", state == "many"),
-    provider.ProviderPage: lambda state: provider.ProviderPage("Connect", name(state), name(state)),
+    sign_in.CodePage: lambda state: sign_in.CodePage("Code"),
+    sign_in.ConfirmPage: lambda state: sign_in.ConfirmPage("Confirm", "secret"),
+    sign_in.ResetPage: lambda state: sign_in.ResetPage("Reset", "secret" if state == "one" else "", state == "many"),
+    sign_in.ProviderPage: lambda state: sign_in.ProviderPage("Connect", name(state), name(state)),
 }
 """By the dataclass of a page, what makes it in a state. An organiser's page joins by a line here."""

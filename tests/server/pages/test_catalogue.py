@@ -16,7 +16,7 @@ OURS = {"Basanite", "SHA"}
 
 
 def test_the_catalogue_holds_what_is_said_and_nothing_else():
-    said, held = catalogue.used(), set(catalogue.catalogue())
+    said, held = catalogue.used_sentences(), set(catalogue.catalogue())
     assert sorted(said - held) == [], "run `python -m basanite.server.catalogue`"
     assert sorted(held - said) == []
 
@@ -38,11 +38,11 @@ def test_words_changed_in_the_file_are_what_readers_see(monkeypatch):
 
 
 def test_values_put_into_a_sentence_are_escaped_and_isolated():
-    text = catalogue.say("{who} asks for a place in your team {team}.", who="<b>", team="\u202eفريق")
+    text = catalogue.say("{who} asks to join in your team {team}.", who="<b>", team="\u202eفريق")
     assert "&lt;b&gt;" in text
     assert "\u2068\\u202eفريق\u2069" in text
 
 
 def test_code_in_a_sentence_is_set_as_code_and_is_gone_in_plain_text():
     assert "<code>basanite verify</code>" in catalogue.say("Keep it: `basanite verify` checks it.")
-    assert catalogue.said("Keep it: `basanite verify` checks it.") == "Keep it: basanite verify checks it."
+    assert catalogue.say_plain("Keep it: `basanite verify` checks it.") == "Keep it: basanite verify checks it."

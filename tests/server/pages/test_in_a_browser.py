@@ -7,13 +7,13 @@ from tests.browser import sideways
 from tests.server.accounts.conftest import PASSWORD
 from tests.server.live import live
 from tests.server.pages.conftest import DESK
-from tests.server.pages.every import ALL
+from tests.server.pages.every import ALL, NAMES
 
 pytestmark = pytest.mark.browser
 SMALL_PHONE = 360
-NAMES = {page: page.__module__.removeprefix("basanite.server.pages.") for page in ALL}
 
 
+@pytest.mark.few(4)
 @pytest.mark.req("P-4", "P-33")
 @pytest.mark.parametrize("state", ["long", pytest.param("scripts", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("page", ALL, ids=NAMES.get)
@@ -55,7 +55,7 @@ def season_tab(chrome, stage, office):
         tab = context.new_page()
         tab.goto(f"{address}/sign-in?then=/campaigns/small/submit")
         for text in ("ada@example.org", PASSWORD):
-            label = "Mail address" if "@" in text else "Password"
+            label = "Email" if "@" in text else "Password"
             tab_to(tab, label)
             tab.keyboard.type(text)
         tab.keyboard.press("Enter")
@@ -84,10 +84,10 @@ def test_a_run_is_submitted_by_keyboard_alone_and_followed_to_its_value(season_t
     from basanite.campaign.store.tables import Submission, Upload
 
     tab = season_tab
-    tab_to(tab, "The file of your run")
+    tab_to(tab, "Submission file")
     tab.set_input_files("#f-file", str(pack.perfect))  # the file dialog is the system's own
     assert tab.input_value("#f-label") == "perfect"
-    tab_to(tab, "Send")
+    tab_to(tab, "Submit")
     tab.keyboard.press("Enter")
     tab.wait_for_url("**/submissions/*")
     with office.reading() as session:
@@ -98,19 +98,21 @@ def test_a_run_is_submitted_by_keyboard_alone_and_followed_to_its_value(season_t
     tab.wait_for_selector("text=1.0000")  # without loading the page again by hand
 
 
+@pytest.mark.slow
 @pytest.mark.req("P-6")
 def test_a_refusal_is_shown_in_the_page_and_the_upload_can_be_sent_again(season_tab, pack):
     tab = season_tab
     tab.set_input_files("#f-file", str(pack.perfect))
     tab.fill("#f-label", "other")
-    tab.get_by_role("button", name="Send").click()
+    tab.get_by_role("button", name="Submit").click()
     tab.wait_for_selector("#refused:not([hidden])")
     assert "label" in tab.inner_text("#refused")
     tab.fill("#f-label", "perfect")
-    tab.get_by_role("button", name="Send").click()
+    tab.get_by_role("button", name="Submit").click()
     tab.wait_for_url("**/submissions/*")
 
 
+@pytest.mark.slow
 @pytest.mark.req("P-6")
 def test_an_upload_goes_on_where_the_line_broke(season_tab, tmp_path, office):
     tab, broken = season_tab, []
@@ -126,19 +128,19 @@ def test_an_upload_goes_on_where_the_line_broke(season_tab, tmp_path, office):
     file = tmp_path / "large.tgz"
     file.write_bytes(b"\x1f\x8b" + bytes(9 * 2**20))
     tab.set_input_files("#f-file", str(file))
-    tab.get_by_role("button", name="Send").click()
+    tab.get_by_role("button", name="Submit").click()
     tab.wait_for_url("**/submissions/*")
     assert broken
 
 
 HEARD = (
-    ("combobox", "What is it for?"),
+    ("combobox", "Task and data set"),
     ("radio", "Contrastive"),
     ("radio", "Primary"),
     ("textbox", "Label"),
-    ("textbox", "What is new in it?"),
-    ("button", "The file of your run"),
-    ("button", "Send"),
+    ("textbox", "What is new in this run?"),
+    ("button", "Submission file"),
+    ("button", "Submit"),
 )
 """What somebody who listens to the submit page meets, in this order: the role and how the name begins."""
 SUBMIT_STATES = ("one", "rtl", "scripts", "long")

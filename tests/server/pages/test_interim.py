@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from basanite.campaign.organising import releasing
+from basanite.campaign.actions import releases
 from basanite.synthetic.clir import write_members
 
 HOME = "/campaigns/small"
@@ -42,18 +42,18 @@ def test_a_board_says_what_its_data_can_show_and_an_open_window_is_interim(visit
     looked = stage.submit("alpha", "perfect", label="look")
     page = visit("ada").get(f"{HOME}/submissions/{looked}").text
     assert "interim" in page
-    assert "of many runs on the same data the best looks better than it is" in page
+    assert "the best of many runs on the same data looks better than it is" in page
     clock.set("2018-04-03 12:00")
     stage.submit("alpha", "perfect")
     stage.submit("beta", "silent")
     clock.set("2018-04-09 06:00")
     for level in ("certification", "top"):
-        stage.do(releasing.release, stage.season.as_eva, stage.season.campaign_id, "week", level)
+        stage.do(releases.release, stage.season.as_eva, stage.season.campaign_id, releases.LevelRelease("week", level))
         clock.forward(days=7)
     assert stage.compare_all() == 1
     bea = visit("bea")
     page = bea.get(BOARD).text
-    assert "These data would show a difference of" in page
+    assert "With these data, a difference of" in page
     assert "interim" not in page
     where = {"window": "week", "task": "CLIR", "language": "1A"}
     board = bea.client.get("/api/v1/campaigns/small/leaderboard", params=where).json()

@@ -12,14 +12,14 @@ from tests.server.accounts.conftest import PASSWORD, Browser
 from tests.server.pages.test_participant import newcomer
 
 from basanite.campaign.office import Actor
-from basanite.campaign.people.persons import by_mail, change_personal, personal
-from basanite.campaign.people.teams.making import grant_team_maker
+from basanite.campaign.people.persons import NewDetails, by_mail, change_personal, personal
+from basanite.campaign.people.teams import grant_team_maker
 from basanite.campaign.store.tables import Team
 
 HOME = "/campaigns/small"
-SAME = "can be taken for that of an organizer"
+SAME = "can be confused with that of an organizer"
 MIXED = "mixes letters of several scripts"
-REASONS = (SAME, MIXED, "holds what nobody sees", "holds control characters")
+REASONS = (SAME, MIXED, "contains invisible characters", "contains control characters")
 LIKE_EVA = {
     "the same": "Eva Low",
     "case and spaces": "eva  LOW",
@@ -46,7 +46,7 @@ LIKE_EVA = {
 def eva_low(stage):
     """The organizer has a full name, as organizers do."""
     with stage.office.writing() as session:
-        change_personal(session, stage.office, Actor(stage.season.eva), stage.season.eva, name="Eva Low")
+        change_personal(session, stage.office, Actor(stage.season.eva), stage.season.eva, NewDetails(name="Eva Low"))
 
 
 def name_of(stage, person):
@@ -54,6 +54,7 @@ def name_of(stage, person):
         return personal(session, stage.office, person).name
 
 
+@pytest.mark.few(5)
 @pytest.mark.req("X-26", case="bad")
 @pytest.mark.parametrize("name", LIKE_EVA.values(), ids=LIKE_EVA)
 def test_nobody_renames_themselves_to_look_like_an_organizer(visit, stage, name):
@@ -78,6 +79,7 @@ def test_nobody_signs_up_as_an_organizer(visit, stage, name):
         assert by_mail(session, stage.office, "eva.low@example.org") is None
 
 
+@pytest.mark.few(3)
 @pytest.mark.req("X-26", case="good")
 @pytest.mark.parametrize(
     "name", ["Ada", "Alan", "Eva Lowe", "山田 Taro", "Анна Павлова", "Kaʻahumanu O'Neil", "Nguyễn Văn A"]
@@ -89,7 +91,7 @@ def test_people_may_share_a_name_and_write_it_in_their_script(visit, stage, name
         made = by_mail(session, stage.office, "new@example.org")
         assert personal(session, stage.office, made.id).name == name
     kept = visit("eva").send("/account", "/account/profile", name="Eva Low", zone="Europe/Paris")
-    assert "Your changes are kept" in kept.text, "who has a name keeps it"
+    assert "Your changes are saved" in kept.text, "who has a name keeps it"
 
 
 @pytest.mark.req("X-26", case="bad")
@@ -99,7 +101,7 @@ def test_nobody_is_taken_for_another_team_and_no_team_for_an_organizer(visit, st
     answer = visit("ada").send("/account", "/account/profile", name="B3ta", zone="UTC")
     assert (answer.status_code, SAME in answer.text) == (422, True)
     own = visit("ada").send("/account", "/account/profile", name="Alpha", zone="UTC")
-    assert "Your changes are kept" in own.text, "the name of the own team is nobody else's"
+    assert "Your changes are saved" in own.text, "the name of the own team is nobody else's"
     person = newcomer(stage.office)
     with stage.office.writing() as session:
         grant_team_maker(session, stage.office, Actor(stage.season.eva), stage.season.campaign_id, person)

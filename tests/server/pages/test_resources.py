@@ -54,7 +54,7 @@ def test_a_form_that_cannot_be_taken_says_why_and_keeps_what_was_typed(visit):
     answer = visit("ada").send(REGISTER, kind="harvested", description="pages of a newspaper", used_in="")
     assert answer.status_code == 422
     assert "harvested data need a window" in answer.text
-    assert "name the window in which it is first used" in answer.text
+    assert "give the window in which it is first used" in answer.text
     assert "pages of a newspaper" in answer.text
 
 
@@ -92,23 +92,23 @@ def test_a_team_without_a_primary_run_is_warned_while_the_window_is_open_and_cho
     stage.clock.set("2018-04-05 12:00")
     first = stage.submit(label="first", kind="contrastive")
     second = stage.submit(label="second", kind="contrastive")
-    ada, warning = visit("ada"), "no primary run in Evaluation week (CLIR 1A)"
+    ada, warning = visit("ada"), "no primary run in Evaluation week (CLIR)"
     assert warning in plain(ada.get(HOME).text)
     listed = plain(ada.get(f"{HOME}/submissions?window=week").text)
     assert warning in listed
-    assert re.search(r"the window closes \w[^.]*\w\.\n", listed), "no space before the period"
+    assert re.search(r"The window closes \w[^.]*\w\.\n", listed), "no space before the period"
     assert "Times in America/New_York, UTC, Europe/Paris." in listed
     assert warning not in plain(visit("bea").get(HOME).text)
-    assert lacking(api("ada")) == ["CLIR 1A"]
+    assert lacking(api("ada")) == ["CLIR"]
     assert lacking(api("bea")) == []
     page = f"{HOME}/submissions/{first}"
-    assert "Make it our primary run" in ada.get(page).text
+    assert "Make primary run" in ada.get(page).text
     assert visit("bea").send(f"{HOME}/team", f"{page}/primary").status_code == 404
     chosen = ada.send(page, f"{page}/primary")
-    assert "primary run now" in plain(chosen.text)
+    assert "now your team's primary run" in plain(chosen.text)
     assert warning not in plain(ada.get(HOME).text)
     assert lacking(api("ada")) == []
-    assert "Make it our primary run" not in ada.get(f"{HOME}/submissions/{second}").text
+    assert "Make primary run" not in ada.get(f"{HOME}/submissions/{second}").text
     refusal = api("ada").put(f"{API}/submissions/{second}/primary")
     assert (refusal.status_code, refusal.json()["problems"][0]["rule"]) == (409, "M66")
 

@@ -6,11 +6,11 @@ from tests.server.judging.staging import Bench as JudgesBench
 from tests.server.judging.staging import passage, scheme
 
 from basanite.campaign.office import COMMAND, Actor
-from basanite.campaign.panels.attending import working
-from basanite.campaign.people.roles import grant
+from basanite.campaign.people.roles import RoleGrant, grant
 from basanite.campaign.store.tables.base import random_id
-from basanite.judging.items import Block, item_of
+from basanite.campaign.work.panels import judge_work
 from basanite.server.accounts import sessions
+from basanite.work.items import Block, item_of
 
 SYSTEM = "Planted-System-Name"
 STARS = {"ada": (5, 4, 3, 2, 1), "ben": (5, 5, 3, 1, 1), "cleo": (4, 4, 2, 2, 2)}
@@ -41,7 +41,11 @@ class Bench(JudgesBench):
     def adjudicator(self, name="zoe"):
         """Somebody who adjudicates and is no organiser."""
         who = self.person(name)
-        self.do(grant, COMMAND, person_id=who, role="adjudicator", campaign_id=self.season.campaign_id, reason="test")
+        self.do(
+            grant,
+            COMMAND,
+            RoleGrant(person_id=who, role="adjudicator", campaign_id=self.season.campaign_id, reason="test"),
+        )
         return who
 
     def eva(self):
@@ -58,7 +62,13 @@ class Bench(JudgesBench):
             key = f"{judge}-{found.assignment}"
             given = {"key": key, "seconds": 20.0} | more
             answers = answers_of(numbers[found.assignment])
-            self.do(working.answer, Actor(self.person(judge)), panel, found.assignment, answers, **given)
+            self.do(
+                judge_work.answer,
+                Actor(self.person(judge)),
+                panel,
+                found.assignment,
+                judge_work.Answer(answers, **given),
+            )
         return found
 
     def numbers(self, panel):

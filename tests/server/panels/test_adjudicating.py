@@ -12,13 +12,12 @@ from tests.server.panels.conftest import DESK, QUEUES
 from tests.server.panels.staging import SYSTEM, documents, scheme
 
 from basanite.campaign.office import Actor
-from basanite.campaign.panels.attending import working
-from basanite.campaign.panels.deciding import adjudicating
-from basanite.campaign.panels.preparing import hiding, setting_up
 from basanite.campaign.store.tables import Event, PanelDecision, PanelItem
 from basanite.campaign.store.tables.base import random_id
-from basanite.judging.items import Block, item_of
-from basanite.judging.scheme import read_scheme
+from basanite.campaign.work.panels import adjudication, judge_work, setup
+from basanite.campaign.work.panels import items as panel_items
+from basanite.work.items import Block, item_of
+from basanite.work.scheme import read_scheme
 
 
 def decisions(bench, panel):
@@ -34,30 +33,31 @@ def decisions(bench, panel):
 
 def cases(bench, panel):
     with bench.office.reading() as session:
-        return [one.id for one in adjudicating.queue(session, panel)]
+        return [one.id for one in adjudication.queue(session, panel)]
 
 
+@pytest.mark.slow
 @pytest.mark.req("M88")
 @pytest.mark.browser
 def test_an_adjudicator_decides_all_cases_with_the_mouse(opened, bench):
     panel = bench.key("key-mouse")
     tab = opened("zoe", QUEUES)
     tab.get_by_role("link", name="2 cases to decide").click()
-    assert "Begin with the first" in tab.inner_text("main")
-    tab.get_by_role("link", name="Begin with the first").click()
+    assert "Start with the first item" in tab.inner_text("main")
+    tab.get_by_role("link", name="Start with the first item").click()
     voices = tab.locator(".voice")
     assert voices.count() == 2
     assert {"Relevant", "Not relevant"} == {words.strip() for words in voices.locator(".said").all_inner_texts()}
     assert re.search(r"(ada|ben) \d", voices.first.inner_text()), "the reason stands beside the answer"
     tab.locator(".offer", has_text="Judge A").click()
     tab.get_by_text("the instructions say so").click()
-    tab.get_by_role("button", name="Decide, next case").click()
-    tab.wait_for_selector("text=Decided. This is the next case.")
+    tab.get_by_role("button", name="Save and open next case").click()
+    tab.wait_for_selector("text=Decision saved. This is the next case.")
     tab.locator(".offer", has_text="None of these").click()
-    tab.get_by_text("another reason", exact=True).click()
-    tab.get_by_label("In your words").fill("the scan cannot be read")
-    tab.get_by_role("button", name="Decide, next case").click()
-    tab.wait_for_selector("text=There is no other open case")
+    tab.get_by_text("other reason", exact=True).click()
+    tab.get_by_label("In your own words").fill("the scan cannot be read")
+    tab.get_by_role("button", name="Save and open next case").click()
+    tab.wait_for_selector("text=There are no other open cases")
     found = decisions(bench, panel)
     assert [one[0] for one in found] == ["decided", "none"]
     assert [one[2] for one in found] == ["guidelines", "other: the scan cannot be read"]
@@ -66,12 +66,13 @@ def test_an_adjudicator_decides_all_cases_with_the_mouse(opened, bench):
     assert tab.complaints == []
 
 
+@pytest.mark.slow
 @pytest.mark.req("M88", "P-33")
 @pytest.mark.browser
 def test_an_adjudicator_decides_by_the_keyboard_alone(opened, bench):
     panel = bench.key("key-keys")
     tab = opened("zoe", f"{QUEUES}/key-keys")
-    tab_to(tab, "Begin with the first")
+    tab_to(tab, "Start with the first item")
     tab.keyboard.press("Enter")
     tab.wait_for_selector(".voice")
     tab.keyboard.press("2")
@@ -84,11 +85,11 @@ def test_an_adjudicator_decides_by_the_keyboard_alone(opened, bench):
     assert tab.locator("input[name=take]:checked").get_attribute("value") == reached
     focus_on_radio(tab, "code")
     tab.keyboard.press("Space")
-    tab_to(tab, "In your words")
+    tab_to(tab, "In your own words")
     tab.keyboard.type("q1 is not a key here")
-    tab_to(tab, "Decide, next case")
+    tab_to(tab, "Save and open next case")
     tab.keyboard.press("Enter")
-    tab.wait_for_selector("text=There is no other open case")
+    tab.wait_for_selector("text=There are no other open cases")
     found = decisions(bench, panel)
     assert [one[0] for one in found] == ["decided", "decided"]
     assert found[1][2] == "overlooked: q1 is not a key here"
@@ -104,34 +105,35 @@ def focus_on_radio(tab, group):
     raise AssertionError(f"{group} cannot be reached by keyboard")
 
 
+@pytest.mark.slow
 @pytest.mark.req("P-33")
 @pytest.mark.browser
 def test_keys_can_be_switched_off_and_what_is_read_aloud_has_names(opened, bench):
     bench.key("key-named")
     tab = opened("zoe", f"{QUEUES}/key-named")
-    tab.get_by_role("link", name="Begin with the first").click()
+    tab.get_by_role("link", name="Start with the first item").click()
     spoken = tab.locator("main").aria_snapshot()
     order = [
         'heading "Case" [level=1]',
         'heading "What the judges saw"',
-        'heading "What they said"',
+        'heading "Their answers"',
         'heading "Your decision"',
         'radio "Not relevant Judge' if 'radio "Not relevant Judge' in spoken else 'radio "Relevant Judge',
         'radio "None of these',
         'radio "a judge overlooked something"',
         'textbox "In your words"',
-        'button "Decide, next case"',
+        'button "Save and open next case"',
     ]
     at = [spoken.find(one) for one in order]
     assert -1 not in at, spoken
     assert at == sorted(at)
     found = Axe().run(tab).response["violations"]
     assert [one["id"] for one in found if one["impact"] in ("serious", "critical")] == []
-    tab.get_by_label("Keys").uncheck()
+    tab.get_by_label("Keyboard shortcuts").uncheck()
     tab.keyboard.press("1")
     assert tab.locator("input[name=take]:checked").count() == 0
     tab.reload()
-    assert not tab.get_by_label("Keys").is_checked(), "the choice is remembered"
+    assert not tab.get_by_label("Keyboard shortcuts").is_checked(), "the choice is remembered"
 
 
 def test_a_reason_is_needed_and_what_was_chosen_stays(visit, bench):
@@ -141,7 +143,7 @@ def test_a_reason_is_needed_and_what_was_chosen_stays(visit, bench):
     answer = zoe.send(address, take="A", code="", reason="")
     assert (answer.status_code, "no reason was chosen" in answer.text) == (422, True)
     answer = zoe.send(address, take="A", code="other", reason=" ")
-    assert (answer.status_code, "another reason needs words" in answer.text) == (422, True)
+    assert (answer.status_code, "“Other reason” needs an explanation" in answer.text) == (422, True)
     assert re.search(r'value="other"[^>]*checked', answer.text)
     assert zoe.send(address, take="Z", code="borderline").status_code == 422
     assert zoe.send(address, take="own", code="borderline", **{"q-relevant": "M"}).status_code == 422
@@ -156,13 +158,13 @@ def test_another_answer_can_be_given_and_a_decided_case_opened_again(visit, benc
     zoe.send(address, take="own", code="borderline", reason="", **{"q-relevant": "Y"})
     assert "Decided" in zoe.page(address)
     twice = zoe.send(f"{QUEUES}/key-again", address, take="A", code="borderline")
-    assert (twice.status_code, "decided already" in twice.text) == (409, True)
+    assert (twice.status_code, "already decided" in twice.text) == (409, True)
     assert zoe.send(address, f"{address}/reopen", reason="").status_code == 422
-    assert "open again" in zoe.send(address, f"{address}/reopen", reason="a new scan came").text
+    assert "reopened" in zoe.send(address, f"{address}/reopen", reason="a new scan came").text
     zoe.send(address, take="none", code="guidelines")
     assert [one[:2] for one in decisions(bench, panel)] == [("decided", "Y"), ("reopened", None), ("none", None)]
     page = zoe.page(address)
-    for words in ("a new scan came", "it lies on the border", "Zoe", "opened again", "none of these"):
+    for words in ("a new scan came", "borderline", "Zoe", "reopened", "none of these"):
         assert words in page
     with bench.office.reading() as session:
         kinds = list(session.scalars(select(Event.kind).where(Event.kind.like("case.%")).order_by(Event.sequence)))
@@ -173,14 +175,14 @@ def test_another_answer_can_be_given_and_a_decided_case_opened_again(visit, benc
 def test_what_all_judges_said_is_accepted_at_once(visit, bench):
     panel = bench.key("key-alike")
     zoe = visit("zoe")
-    assert "In 3 cases all judges said the same." in zoe.page(f"{QUEUES}/key-alike")
+    assert "Judges agree on 3 cases." in zoe.page(f"{QUEUES}/key-alike")
     answer = zoe.send(f"{QUEUES}/key-alike", f"{QUEUES}/key-alike/accept")
-    assert "3 items are accepted" in answer.text
+    assert "3 unanimous items are accepted" in answer.text
     found = decisions(bench, panel)
     assert sorted(one[1] for one in found) == ["N", "Y", "Y"]
-    assert {one[2] for one in found} == {"all judges said the same"}
+    assert {one[2] for one in found} == {"judges agree"}
     assert len(cases(bench, panel)) == 2, "where they differ, nothing was decided"
-    assert "Accept what all said" not in zoe.page(f"{QUEUES}/key-alike")
+    assert "Accept unanimous answers" not in zoe.page(f"{QUEUES}/key-alike")
 
 
 @pytest.mark.req("X-4", "M52")
@@ -201,7 +203,7 @@ def test_nobody_decides_on_the_own_judgement(visit, bench):
     address = f"{QUEUES}/key-own/{cases(bench, panel)[0]}"
     page = visit("ada").page(address)
     assert "You judged this item yourself" in page
-    assert "Decide, next case" not in page
+    assert "Save and open next case" not in page
     refused = visit("ada").send(f"{QUEUES}/key-own", address, take="A", code="borderline")
     assert refused.status_code == 403
     assert decisions(bench, panel) == []
@@ -231,7 +233,7 @@ def test_error_spans_and_stars_are_told_in_words(visit, bench):
         bench.judged(panel, who, lambda number, spans=spans: {spans_question(text): spans})
     case = cases(bench, panel)[0]
     page = visit("zoe").page(f"{QUEUES}/spans/{case}")
-    assert "nothing is marked" in page
+    assert "no words are marked" in page
     assert "0–5" in page
 
 
@@ -266,11 +268,17 @@ def test_what_was_hidden_from_judges_is_hidden_from_adjudicators_too(visit, benc
     panel = bench.panel(scheme("key-query"), items, ["ada", "ben"], name="hidden")
     with bench.office.reading() as session:
         item = session.scalars(select(PanelItem).where(PanelItem.panel_id == panel)).one()
-    bench.do(hiding.hide, bench.season.as_eva, item.id, 2, reason="names its maker")
+    bench.do(panel_items.hide, bench.season.as_eva, item.id, 2, reason="names its maker")
     for who, mark in (("ada", "Y"), ("ben", "N")):
         assert "instructions" not in [block.kind for block in began(bench, panel, who).blocks]
         found = bench.desk(panel, who)
-        bench.do(working.answer, Actor(bench.people[who]), panel, found.assignment, {"relevant": mark}, key=who)
+        bench.do(
+            judge_work.answer,
+            Actor(bench.people[who]),
+            panel,
+            found.assignment,
+            judge_work.Answer({"relevant": mark}, key=who),
+        )
     assert "team Alpha" not in visit("zoe").page(f"{QUEUES}/hidden/{item.id}")
 
 
@@ -281,5 +289,5 @@ def began(bench, panel, who):
 
 def test_a_cancelled_panel_is_no_queue(visit, bench):
     panel = bench.key("key-gone")
-    bench.do(setting_up.cancel, bench.season.as_eva, panel, reason="wrong documents")
+    bench.do(setup.cancel, bench.season.as_eva, panel, reason="wrong documents")
     assert "key-gone" not in visit("zoe").page(QUEUES)

@@ -15,11 +15,10 @@ from tests.server.panels.conftest import DESK
 from tests.server.panels.staging import KEY, READABILITY, STARS, documents, scheme
 
 from basanite.campaign.office import Actor
-from basanite.campaign.panels.attending import joining, working
-from basanite.campaign.panels.preparing import setting_up
 from basanite.campaign.store.tables import Assignment, Event, Judgement, Panel, PanelItem, Reference, Seat
 from basanite.campaign.store.tables.base import random_id
-from basanite.judging.items import Block, item_of
+from basanite.campaign.work.panels import enrolment, judge_work, setup
+from basanite.work.items import Block, item_of
 
 
 def panel_of(bench, name):
@@ -32,6 +31,7 @@ def count(bench, table, panel):
         return len(session.scalars(select(table).where(table.panel_id == panel)).all())
 
 
+@pytest.mark.slow
 @pytest.mark.req("P-7", "R-2")
 @pytest.mark.browser
 def test_an_organiser_makes_a_readability_panel_from_the_examples_and_opens_it(opened, bench):
@@ -40,26 +40,26 @@ def test_an_organiser_makes_a_readability_panel_from_the_examples_and_opens_it(o
     tab = opened("eva", DESK)
     tab.get_by_role("link", name="New panel").click()
     tab.get_by_role("radio", name=re.compile("^Readability")).check()
-    tab.get_by_role("button", name="Show its text").click()
+    tab.get_by_role("button", name="Show text").click()
     tab.get_by_label("Short name").fill("reading-one")
-    tab.get_by_role("button", name="Look at it as a judge").click()
+    tab.get_by_role("button", name="Preview as a judge").click()
     shown = tab.locator("#as-judge")
     assert shown.get_by_role("radio", name="5 stars: very easy").is_disabled()
     assert "Consent, version" in shown.inner_text()
-    tab.get_by_role("button", name="Make the panel").click()
+    tab.get_by_role("button", name="Create panel").click()
     tab.wait_for_url("**/reading-one/items")
-    tab.get_by_label("What is in it?").select_option("pool")
+    tab.get_by_label("Contents").select_option("pool")
     tab.set_input_files("#f-file", str(ROOT / "examples" / "judging" / "pool.csv"))
-    tab.get_by_role("button", name="Add them").click()
+    tab.get_by_role("button", name="Add items").click()
     tab.wait_for_selector("text=items are new.")
     tab.get_by_role("link", name="Judges", exact=True).click()
-    tab.get_by_label("Mail addresses").fill("nina@example.org\nnoor@example.org")
+    tab.get_by_label("Email addresses").fill("nina@example.org\nnoor@example.org")
     tab.get_by_label("Group").select_option("novice")
-    tab.get_by_role("button", name="Enrol").click()
+    tab.get_by_role("button", name="Enroll judges").click()
     tab.wait_for_selector("text=2 judges are enrolled.")
-    tab.get_by_role("link", name="Dashboard").click()
+    tab.get_by_role("navigation", name="Panel pages").get_by_role("link", name="Dashboard").click()
     tab.get_by_role("button", name="Open the panel").click()
-    tab.wait_for_selector("text=its judges are told")
+    tab.wait_for_selector("text=its judges are notified")
     panel = panel_of(bench, "reading-one")
     items = count(bench, PanelItem, panel.id)
     assert items > 50
@@ -79,14 +79,14 @@ def test_mistakes_of_a_scheme_are_shown_in_place_with_line_and_cure(visit, bench
     assert text.splitlines()[3].replace('"', "&#34;") in answer.text, "what was typed stays"
     named = eva.upload(f"{DESK}/new", f"{DESK}/new", b"", act="create", name="Not a name!", text=scheme("binary"))
     assert named.status_code == 422
-    assert "cannot be the name" in named.text
+    assert "not a valid panel name" in named.text
     filed = eva.upload(f"{DESK}/new", f"{DESK}/new", scheme("binary").encode(), "s.toml", act="preview", name="b")
     assert filed.status_code == 200
-    assert "As a judge will see it" in filed.text
+    assert "Preview as a judge sees it" in filed.text
 
 
 def test_every_preset_can_be_looked_at_as_a_judge(visit):
-    from basanite.judging.scheme import PRESETS
+    from basanite.work.scheme import PRESETS
 
     eva = visit("eva")
     for preset in PRESETS:
@@ -94,7 +94,7 @@ def test_every_preset_can_be_looked_at_as_a_judge(visit):
         text = re.search(r'<textarea id="f-text"[^>]*>(.*?)</textarea>', page, re.S)[1]
         shown = eva.upload(f"{DESK}/new", f"{DESK}/new", b"", act="preview", name=preset, text=unescaped(text))
         assert (preset, shown.status_code) == (preset, 200)
-        assert "As a judge will see it" in shown.text
+        assert "Preview as a judge sees it" in shown.text
 
 
 def unescaped(text):
@@ -112,7 +112,7 @@ def test_mistakes_of_a_table_are_shown_by_line_and_nothing_is_added(visit, bench
     assert "line 4" in wrong.text
     assert "no such direction" in wrong.text
     assert eva.upload(page, page, b"genre\nnews\n", "x.csv", role="real").status_code == 422
-    assert "no right answer" in eva.upload(page, page, b"text\nx\n", "x.csv", role="check").text
+    assert "no correct answer" in eva.upload(page, page, b"text\nx\n", "x.csv", role="check").text
     assert count(bench, PanelItem, panel) == 0
     added = eva.upload(page, page, b"text,expected.rating\nx,5\n", "x.csv", role="check")
     assert "1 item is new." in added.text
@@ -159,7 +159,7 @@ def test_the_dashboard_shows_progress_bias_and_agreement_as_computed_by_hand(vis
     assert "20 s" in page
     near = 1 - sum(abs(a - b) for a, b, _ in table) / 5 / 4
     assert f"{near:.4f}" in page, "the heat map has a table of its numbers"
-    assert "no interval with fewer than 15 items" in page
+    assert "at least 15 items needed for an interval" in page
 
 
 def test_undefined_agreement_says_why(visit, bench):
@@ -169,6 +169,7 @@ def test_undefined_agreement_says_why(visit, bench):
     assert "no item has two ratings" in page
 
 
+@pytest.mark.slow
 @pytest.mark.req("P-7")
 @pytest.mark.browser
 def test_the_dashboard_moves_while_judges_work(opened, bench):
@@ -177,7 +178,13 @@ def test_the_dashboard_moves_while_judges_work(opened, bench):
     assert "0 of 3" in tab.inner_text("main")
     bench.begin(panel, "ada")
     found = bench.desk(panel, "ada")
-    bench.do(working.answer, Actor(bench.people["ada"]), panel, found.assignment, {"relevant": "Y"}, key="one")
+    bench.do(
+        judge_work.answer,
+        Actor(bench.people["ada"]),
+        panel,
+        found.assignment,
+        judge_work.Answer({"relevant": "Y"}, key="one"),
+    )
     tab.wait_for_selector("text=1 of 3")  # without loading the page again by hand
 
 
@@ -190,7 +197,13 @@ def test_a_judges_flag_reaches_the_organiser(visit, bench):
     bench.begin(panel, "ada")
     found = bench.desk(panel, "ada")
     given = {"key": "k", "flags": ("not-text", "shows-its-maker")}
-    bench.do(working.answer, Actor(bench.people["ada"]), panel, found.assignment, {"verdict": "N"}, **given)
+    bench.do(
+        judge_work.answer,
+        Actor(bench.people["ada"]),
+        panel,
+        found.assignment,
+        judge_work.Answer({"verdict": "N"}, **given),
+    )
     page = visit("eva").page(f"{DESK}/flagged/flags")
     for words in ("It is not text", "It shows who made it", "Ada", "system Sys1"):
         assert words in page
@@ -211,8 +224,8 @@ def test_instructions_are_looked_at_before_and_hidden_with_a_reason(visit, bench
     act = f"{DESK}/told/items/{item}/hide"
     assert eva.send(page, act, block="2", reason="").status_code == 422
     assert eva.send(page, act, block="0", reason="x").status_code == 422, "the query is not a system's"
-    assert "No judge sees these words any more." in eva.send(page, act, block="2", reason="asks for a verdict").text
-    bench.do(setting_up.open_panel, bench.season.as_eva, panel)
+    assert "The words are hidden from all judges." in eva.send(page, act, block="2", reason="asks for a verdict").text
+    bench.do(setup.open_panel, bench.season.as_eva, panel)
     bench.begin(panel, "ada")
     assert [one.kind for one in bench.desk(panel, "ada").blocks] == ["query", "document"]
     with bench.office.reading() as session:
@@ -225,7 +238,7 @@ def test_pay_is_stated_for_each_judge_with_the_rate_and_a_warning_below_the_floo
     bench.readability("paid")
     eva = visit("eva")
     page = eva.page(f"{DESK}/paid/pay")
-    assert "3 judges earn less an hour than the floor of 12.00 EUR" in page
+    assert "3 judges earn less per hour than the minimum of 12.00 EUR" in page
     assert page.count("0.25 EUR") == 3, "five items for 0.05 each"
     assert "9.00 EUR" in page, "100 seconds for 0.25"
     assert "0.75 EUR" in page
@@ -249,7 +262,7 @@ def test_a_judge_is_enrolled_and_removed_and_the_work_goes_to_others(visit, benc
     assert team.status_code == 409, "already on the panel"
     act = f"{page}/{bench.people['ada']}/remove"
     assert eva.send(page, act, reason="").status_code == 422
-    assert "Open items go to others" in eva.send(page, act, reason="ill").text
+    assert "Open items go to other judges" in eva.send(page, act, reason="ill").text
     with bench.office.reading() as session:
         seat = session.scalars(select(Seat).where(Seat.panel_id == panel, Seat.person_id == bench.people["ada"])).one()
         left = session.scalars(
@@ -266,7 +279,7 @@ def test_a_batch_goes_out_and_results_of_other_rows_are_refused_in_place(visit, 
     text = scheme("relevance", 'shows = ["query", "text"]\nkeep_apart = []\n[checks]\nshare = 0.0\n')
     panel = bench.panel(text, items, [], name="crowd")
     eva, page = visit("eva"), f"{DESK}/crowd/batches"
-    assert "The batch is made." in eva.send(page).text
+    assert "The batch is ready." in eva.send(page).text
     batch = re.search(rf"{page}/(\w+)/rows.csv", eva.page(page))[1]
     template, table = eva.get(f"{page}/{batch}/template.xml"), eva.get(f"{page}/{batch}/rows.csv")
     assert template.status_code == table.status_code == 200
@@ -275,10 +288,10 @@ def test_a_batch_goes_out_and_results_of_other_rows_are_refused_in_place(visit, 
     changed = answered(sent, other=True)
     refused = eva.upload(page, f"{page}/{batch}", changed, "results.csv")
     assert refused.status_code == 422
-    assert "Nothing was taken in" in refused.text
+    assert "Nothing was imported" in refused.text
     assert count(bench, Judgement, panel) == 0
     taken = eva.upload(page, f"{page}/{batch}", answered(sent), "results.csv")
-    assert "2 judgements are taken in." in taken.text
+    assert "2 judgments are imported." in taken.text
     assert count(bench, Judgement, panel) == 2
     assert "W1" not in eva.page(f"{DESK}/crowd"), "workers' ids are hidden"
     assert eva.get(f"{page}/{'0' * 20}/rows.csv").status_code == 404
@@ -348,9 +361,9 @@ def test_a_panel_is_closed_opened_again_and_cancelled_with_reasons(visit, bench)
     eva, page = visit("eva"), f"{DESK}/ends"
     assert "is closed" in eva.send(page, f"{page}/close").text
     assert eva.send(page, f"{page}/reopen", reason="").status_code == 422
-    assert "open again" in eva.send(page, f"{page}/reopen", reason="one more came").text
+    assert "reopened" in eva.send(page, f"{page}/reopen", reason="one more came").text
     assert eva.send(page, f"{page}/cancel", reason="").status_code == 422
-    assert "is cancelled" in eva.send(page, f"{page}/cancel", reason="wrong items").text
+    assert "is canceled" in eva.send(page, f"{page}/cancel", reason="wrong items").text
     assert panel_of(bench, "ends").state == "cancelled"
     assert bench.desk(panel, "ada").stage == "closed"
 
@@ -374,5 +387,5 @@ def test_consent_is_shown_and_when_each_judge_gave_it(visit, bench):
     page = visit("eva").page(f"{DESK}/consents/judges")
     assert "We time you." in page
     assert ">not yet<" in page
-    bench.do(joining.consent, Actor(bench.people["ada"]), panel, "7")
+    bench.do(enrolment.consent, Actor(bench.people["ada"]), panel, "7")
     assert ">not yet<" not in visit("eva").page(f"{DESK}/consents/judges")

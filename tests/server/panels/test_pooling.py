@@ -12,8 +12,8 @@ from tests.cli.running import ROOT
 from tests.server.panels.conftest import DESK
 from tests.server.panels.staging import KEY, scheme
 
-from basanite.campaign.intake.accepting import accept
-from basanite.campaign.model.declared import Declared
+from basanite.campaign.intake.acceptance import Arrival, accept
+from basanite.campaign.model.plan import Declared
 from basanite.campaign.office import Actor
 from basanite.campaign.store.tables import PanelItem
 
@@ -28,7 +28,7 @@ def run(bench):
     with office.writing() as session:
         said = Declared("CLIR", "Alpha", type="primary", language="1A", queryset="QUERY1", dataset=("DEV",))
         stored = office.files.take(ROOT / "examples" / "clir" / "Alpha.tgz")
-        row = accept(session, office, Actor(bench.season.ada), bench.season.alpha, said, stored)
+        row = accept(session, office, Actor(bench.season.ada), Arrival(bench.season.alpha, said, stored))
         row.state = "scored"
         return row.id
 
@@ -38,6 +38,7 @@ def items(bench, panel):
         return session.scalars(select(PanelItem).where(PanelItem.panel_id == panel).order_by(PanelItem.number)).all()
 
 
+@pytest.mark.slow
 @pytest.mark.req("M95")
 @pytest.mark.browser
 def test_an_organiser_draws_a_pool_from_the_runs_of_a_window(opened, bench, run, tmp_path):
@@ -48,9 +49,9 @@ def test_an_organiser_draws_a_pool_from_the_runs_of_a_window(opened, bench, run,
     form.get_by_label("Window").select_option(label="Development on DEV")
     form.get_by_label("Documents of each run and query").fill("2")
     form.get_by_label("To be judged at most").fill("7")
-    form.get_by_label("Which runs?").select_option(label="primary ones only")
-    form.get_by_label("What judges read").set_input_files(str(tmp_path / "texts.csv"))
-    form.get_by_role("button", name="Draw the pool").click()
+    form.get_by_label("Which runs?").select_option(label="primary only")
+    form.get_by_label("Material shown to judges").set_input_files(str(tmp_path / "texts.csv"))
+    form.get_by_role("button", name="Build pool").click()
     tab.wait_for_selector("text=7 items are new.")
     assert "rain in spring" in tab.locator("main").inner_text()
     made = items(bench, panel)
@@ -63,9 +64,9 @@ def test_what_is_wrong_with_a_drawing_is_said_and_nothing_is_added(visit, bench,
     panel = bench.panel(scheme("pool"), [], [], name="wrong-pool", opened=False)
     eva, page = visit("eva"), f"{DESK}/wrong-pool/items"
     for sent, words in (
-        ({"depth": "many", "window": "dev"}, "this is no number"),
-        ({"depth": "0", "window": "dev"}, "so deep a pool"),
-        ({"depth": "1", "window": "week"}, "no run to draw a pool from"),
+        ({"depth": "many", "window": "dev"}, "not a number"),
+        ({"depth": "0", "window": "dev"}, "the depth is invalid"),
+        ({"depth": "1", "window": "week"}, "no run to pool"),
     ):
         answer = eva.upload(page, f"{page}/pool", b"", "", **sent)
         assert answer.status_code in (409, 422)

@@ -9,8 +9,7 @@ from tests.server.judging.staging import passage, scheme
 from tests.server.panels.conftest import DESK
 
 from basanite.campaign.office import Actor
-from basanite.campaign.panels.attending import joining, working
-from basanite.campaign.panels.preparing import setting_up
+from basanite.campaign.work.panels import enrolment, judge_work, setup
 
 ALONE = 'per_item = 1\n[adjudicate]\nwhen = "never"\n'
 STOP = f"{ALONE}[stop_at]\nhalf_width = 0.8\n"
@@ -29,7 +28,13 @@ def say(bench, panel, value, judge="ada"):
     if found.stage != "item":
         return False
     who = Actor(bench.person(judge))
-    bench.do(working.answer, who, panel, found.assignment, {"agree": value}, key=f"k-{found.assignment}", seconds=5)
+    bench.do(
+        judge_work.answer,
+        who,
+        panel,
+        found.assignment,
+        judge_work.Answer({"agree": value}, key=f"k-{found.assignment}", seconds=5),
+    )
     return True
 
 
@@ -40,18 +45,18 @@ def test_an_open_panel_shows_interim_intervals_and_a_sequence_and_a_closed_one_f
         assert say(bench, panel, 2 + number % 3)
     eva = visit("eva")
     page = eva.page(f"{DESK}/final")
-    assert "95 % interval, interim" in page
-    assert "95 % confidence sequence" in page
-    assert "looked at again and again" in page
+    assert "95% CI, interim" in page
+    assert "95% confidence sequence" in page
+    assert "with repeated looks" in page
     shown = eva.get(f"{API}/final/progress").json()
     assert shown["interim"] is True
     precision = shown["precision"]
     assert (precision["items"], precision["wanted"], precision["reached"]) == (20, None, False)
     assert 1 <= precision["low"] < 2.95 == precision["mean"] < precision["high"] <= 5
     assert precision["half_width"] == pytest.approx((precision["high"] - precision["low"]) / 2)
-    bench.do(setting_up.close_panel, Actor(bench.season.eva), panel)
+    bench.do(setup.close_panel, Actor(bench.season.eva), panel)
     page = eva.page(f"{DESK}/final")
-    assert "95 % confidence sequence" in page
+    assert "95% confidence sequence" in page
     assert "interim" not in page
 
 
@@ -68,9 +73,9 @@ def test_judging_stops_when_the_declared_precision_is_reached_and_nothing_on_a_d
             break
         answers += 1
     assert 10 < answers < 60
-    assert "no new items are given out" in ada.page(bench.address("precise"))
+    assert "no new items are assigned" in ada.page(bench.address("precise"))
     page = eva.page(f"{DESK}/precise")
-    assert "The declared precision is reached" in page
+    assert "The planned precision is reached" in page
     shown = eva.get(f"{API}/precise/progress").json()["precision"]
     assert shown["reached"] is True
     assert shown["half_width"] <= 0.8
@@ -87,9 +92,9 @@ def test_answers_that_drift_have_no_sequence_and_do_not_stop_judging(visit, benc
     assert (shown["low"], shown["high"], shown["half_width"], shown["reached"]) == (None, None, None, False)
     assert "early and late" in shown["note"]
     page = eva.page(f"{DESK}/drifting")
-    assert "early and late items differ more than chance allows" in page
+    assert "early and late items differ by more than chance" in page
     assert "nan" not in page
-    assert "The declared precision is reached" not in page
+    assert "The planned precision is reached" not in page
 
 
 @pytest.mark.req("S-33")
@@ -101,9 +106,9 @@ def test_a_judge_who_withdraws_is_no_longer_waited_for(visit, bench):
     for _ in range(40):
         assert say(bench, panel, 3)
     assert bench.desk(panel, "ada").stage == "item", "no item is finished before both judges have answered"
-    bench.do(joining.withdraw, Actor(bench.person("ben")), panel)
+    bench.do(enrolment.withdraw, Actor(bench.person("ben")), panel)
     assert bench.desk(panel, "ada").why == "precise"
-    assert "no new items are given out" in visit("ada").page(bench.address("alone"))
+    assert "no new items are assigned" in visit("ada").page(bench.address("alone"))
 
 
 @pytest.mark.req("S-33")
@@ -125,6 +130,7 @@ def test_a_precision_that_means_nothing_is_refused_with_its_line(visit, bench, m
     assert words in answer.text
 
 
+@pytest.mark.slow
 @pytest.mark.req("S-33")
 @pytest.mark.browser
 def test_the_dashboard_tells_the_organizer_in_a_browser(opened, bench, tmp_path: Path):
@@ -133,7 +139,7 @@ def test_the_dashboard_tells_the_organizer_in_a_browser(opened, bench, tmp_path:
         pass
     tab = opened("eva", f"{DESK}/shown")
     assert tab.get_by_role("heading", name="Precision").is_visible()
-    assert tab.get_by_text("The declared precision is reached").is_visible()
+    assert tab.get_by_text("The planned precision is reached").is_visible()
     assert tab.get_by_text("interim", exact=True).first.is_visible()
     tab.screenshot(path=tmp_path / "precision.png", full_page=True)
     assert tab.complaints == []

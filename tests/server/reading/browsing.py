@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 
-from tests.campaign.answering.season import HELPERS, reading_season
+from tests.campaign.work.reading.season import HELPERS, reading_season
 from tests.server.accounts.conftest import CHEAP, PASSWORD
 from tests.server.live import live
 
 from basanite.campaign.store.personal import Personal, mail_digest, seal
 from basanite.campaign.store.tables import Account, Person
-from basanite.server.accounts import passwords, sessions
+from basanite.server.accounts import authentication, sessions
 from basanite.testing import SetClock
 
 DESK, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
@@ -20,7 +20,7 @@ DESK, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
 def reading_site(folder):
     """A server with a reading season whose helpers and organisers can sign in; gives address and season."""
     made = reading_season(folder, SetClock(), accounts=CHEAP)
-    digest = passwords.hashed(made.office.settings.accounts, PASSWORD)
+    digest = authentication.hash_password(made.office.settings.accounts, PASSWORD)
     with made.office.writing() as session:
         for name in (*HELPERS, "ada", "eva", "otto"):
             who = made.person(name)

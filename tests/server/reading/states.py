@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from tests.server.pages.states import NOW, count, name
 
-from basanite.campaign.answering.adjudicating import Excerpt, Said
-from basanite.campaign.answering.fulltext import Hit
-from basanite.campaign.answering.people import Own
-from basanite.server.pages.answering import case, gold, home, question
+from basanite.campaign.work.reading.adjudication import Excerpt, Said
+from basanite.campaign.work.reading.fulltext import Hit
+from basanite.campaign.work.reading.people import Own
+from basanite.server.pages import reading, reading_gold, reading_question
 
 REPORT = "CHICAGO, Oct. 8 - The Bears defeated the Packers, 27-20. It was late. "
 BASE = "/campaigns/small/reading"
@@ -19,13 +19,13 @@ def text_of(state):
 
 def home_page(state):
     tasks = tuple(
-        home.ToAnswer(name(state), name(state), 26, 12, f"{BASE}/answer/t") for _ in range(min(count(state), 60))
+        reading.ToAnswer(name(state), name(state), 26, 12, f"{BASE}/answer/t") for _ in range(min(count(state), 60))
     )
     found = tuple(
-        home.ToSettle(name(state), 3, 4, 9, f"{BASE}/adjudicate/p", f"{BASE}/gold/p")
+        reading.ToSettle(name(state), 3, 4, 9, f"{BASE}/adjudicate/p", f"{BASE}/gold/p")
         for _ in range(min(count(state), 60))
     )
-    return home.HomePage("Reading", tasks, found, True, True)
+    return reading.HomePage("Reading", tasks, found, True, True)
 
 
 def question_page(state):
@@ -35,13 +35,16 @@ def question_page(state):
         for at in range(some)
     )
     hit = Hit(name(state), "test", 3, 9, "before ", name(state), " after", 2, 1.5)
-    return question.QuestionPage(
+    return reading_question.QuestionPage(
         "Question 3 of 312",
         name(state),
         name(state),
         text,
-        tuple(question.pieces_of(text, ((0, 56),))),
-        (question.Variable("G", name(state), False, name(state)), question.Variable("P", "points", True, "27")),
+        tuple(reading_question.pieces_of(text, ((0, 56),))),
+        (
+            reading_question.Variable("G", name(state), False, name(state)),
+            reading_question.Variable("P", "points", True, "27"),
+        ),
         own,
         state == "one",
         3,
@@ -62,12 +65,12 @@ def question_page(state):
 
 def case_page(state):
     if state == "none":
-        return case.CasePage("Nothing waits", "", f"{BASE}/adjudicate/p", 0, 4, 9)
+        return reading.CasePage("No requests waiting", "", f"{BASE}/adjudicate/p", 0, 4, 9)
     text, some = text_of(state), min(count(state), 60)
     excerpt = Excerpt("CHICAGO, Oct. 8 - ", name(state), " defeated", 18, 27, True)
     said = Said("s", (("G", (name(state),)), ("P", ("27",))), "explicit", "correct", True)
-    step = case.Step("Wrong", name(state), name(state), NOW)
-    return case.CasePage(
+    step = reading.Step("Wrong", name(state), name(state), NOW)
+    return reading.CasePage(
         "Is this answer right?",
         name(state),
         f"{BASE}/adjudicate/p",
@@ -80,8 +83,8 @@ def case_page(state):
         (("G", (name(state), "Bears v Packers")), ("P", ("27",))),
         "inferred",
         (excerpt,) * some,
-        tuple((Said(f"s{at}", said.values, "explicit", "correct", at % 2 == 0), "Right") for at in range(some)),
-        tuple(case.runs_of(text, (excerpt,))),
+        tuple((Said(f"s{at}", said.values, "explicit", "correct", at % 2 == 0), "Correct") for at in range(some)),
+        tuple(reading.runs_of(text, (excerpt,))),
         "Wrong" if state == "one" else "",
         (step,) * some,
         some,
@@ -92,8 +95,8 @@ def case_page(state):
 
 def gold_page(state):
     some = min(count(state), 60)
-    line = gold.RunLine(name(state), name(state), 0.61, 0.64, 0.6, 0.12, None, True)
-    return gold.GoldPage(
+    line = reading_gold.RunLine(name(state), name(state), 0.61, 0.64, 0.6, 0.12, None, True)
+    return reading_gold.GoldPage(
         name(state),
         f"{BASE}/gold/p",
         f"{BASE}/adjudicate/p",
@@ -102,13 +105,13 @@ def gold_page(state):
         4,
         9,
         50,
-        tuple(gold.VersionLine(f"v{at}", "active", at, name(state), name(state), NOW) for at in range(some)),
-        tuple(gold.TaskLine(f"t{at}", name(state), 12, 26, NOW) for at in range(some)),
+        tuple(reading_gold.VersionLine(f"v{at}", "active", at, name(state), name(state), NOW) for at in range(some)),
+        tuple(reading_gold.TaskLine(f"t{at}", name(state), 12, 26, NOW) for at in range(some)),
         ((name(state), name(state)),),
         "g" if some else "",
         "v3",
         state == "one",
-        (line, gold.RunLine(name(state), "x", None, None, None, None, None, False)) * some,
+        (line, reading_gold.RunLine(name(state), "x", None, None, None, None, None, False)) * some,
         name(state),
         ((name(state), name(state)),) * min(some, 3),
         name(state),
@@ -117,8 +120,8 @@ def gold_page(state):
 
 
 ALL = {
-    home.HomePage: home_page,
-    question.QuestionPage: question_page,
-    case.CasePage: case_page,
-    gold.GoldPage: gold_page,
+    reading.HomePage: home_page,
+    reading_question.QuestionPage: question_page,
+    reading.CasePage: case_page,
+    reading_gold.GoldPage: gold_page,
 }

@@ -6,7 +6,7 @@ import json
 
 import pytest
 import rdflib
-from tests.campaign.answering.small_package import NFL, SEALED_WORDS, TEST, TRAIN, answers_of, ndjson
+from tests.campaign.work.reading.small_package import NFL, SEALED_WORDS, TEST, TRAIN, answers_of, ndjson
 
 TS = rdflib.Namespace("urn:basanite:reading:")
 FORMS = {"application/n-triples": "nt", "text/turtle": "turtle", "application/rdf+xml": "xml",
@@ -241,6 +241,7 @@ def test_a_team_has_so_many_formal_runs_as_its_window_says(served):
     assert (answer.status_code, problem(answer)["rule"]) == (429, "M64")
 
 
+@pytest.mark.slow
 @pytest.mark.req("X-23")
 def test_a_team_that_asks_for_its_score_after_every_answer_uses_up_its_looks(served):
     run = begun(served, served.reading.formal, "q1", who="bea")
@@ -303,6 +304,7 @@ def test_statements_can_be_sent_as_rdf_and_rules_can_be_the_callers_own(served):
     assert ["g1", "numberOfPeriods", "7"] in own["derived"]
 
 
+@pytest.mark.few(2)
 @pytest.mark.req("X-13", case="bad")
 @pytest.mark.parametrize(
     ("service", "fields", "words"),
@@ -315,8 +317,8 @@ def test_statements_can_be_sent_as_rdf_and_rules_can_be_the_callers_own(served):
          "limit on digits"),
         ("combinations", {"total": 5000}, "limit on worlds"),
         ("infer", {"statements": OVERTIME, "rules": "(" * 100 + ")" * 100}, ""),
-        ("query", {"statements": OVERTIME}, "no query"),
-        ("infer", {"nonsense": 1}, "nobody reads"),
+        ("query", {"statements": OVERTIME}, "query is missing"),
+        ("infer", {"nonsense": 1}, "unknown key"),
     ],
     ids=["statements", "loosened", "digits", "worlds", "brackets", "no-query", "unknown"],
 )  # fmt: skip

@@ -5,8 +5,9 @@ from __future__ import annotations
 import httpx2
 import pytest
 import rdflib
-from tests.campaign.answering.small_package import TRAIN, answers_of, ndjson
+from tests.campaign.work.reading.small_package import TRAIN, answers_of, ndjson
 from tests.server.conftest import with_token
+from tests.server.reading.conftest import PLAIN
 
 from basanite.campaign.store.tables import Person
 
@@ -15,6 +16,11 @@ LINES = {"Content-Type": "application/x-ndjson"}
 WANTED = {"campaign": "small", "package": "nfl-scoring", "part": "train", "types": ["property"], "sample": 5, "seed": 3}
 OVERTIME = [["g1", "hasOvertimePlay", "true"]]
 UNKNOWN = "0" * 20
+
+
+@pytest.fixture(autouse=True)
+def children():
+    """Real ones, each a new Python in a box, as on a server."""
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +39,7 @@ def stranger(served):
 def call(served, who, method, path, *, headers=None, **more):
     sent = served.headers(who) if who else {}
     address = f"{served.address}/api/v1{path}"
-    return httpx2.request(method, address, headers=sent | (headers or {}), timeout=60, **more)
+    return httpx2.request(method, address, headers=sent | (headers or {}), timeout=60, verify=PLAIN, **more)
 
 
 @pytest.fixture(scope="module")

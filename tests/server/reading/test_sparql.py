@@ -10,7 +10,7 @@ import threading
 import pytest
 import rdflib
 from rdflib.plugins.stores.sparqlstore import SPARQLStore
-from tests.campaign.answering.small_package import SEALED_WORDS, TEST, answers_of, ndjson
+from tests.campaign.work.reading.small_package import SEALED_WORDS, TEST, answers_of, ndjson
 
 PREFIX = "PREFIX ts: <urn:basanite:reading:> PREFIX nfl: <https://nfl.example/scoring#> "
 PACKAGE = {"package": "nfl-scoring"}
@@ -92,6 +92,7 @@ def test_a_query_can_be_the_body_of_a_call(served):
     assert form.json()["boolean"] is True
 
 
+@pytest.mark.few(4)
 @pytest.mark.req("X-3", case="bad")
 @pytest.mark.parametrize(
     "query",
@@ -134,16 +135,16 @@ def test_the_protocol_chooses_no_other_data_either(served, name):
 @pytest.mark.req("X-3")
 def test_the_child_has_no_network_even_if_a_query_slipped_through(served, listener):
     """The engine itself, in the box of the services: what the words would refuse is asked there directly."""
-    from basanite.campaign.answering.inside import sparql_words
-    from basanite.harness.sandbox.box import Box, Limits
-    from basanite.harness.sandbox.running import run_boxed
+    from basanite.campaign.work.reading import child_sparql
+    from basanite.sandbox.box import Box, Limits
+    from basanite.sandbox.runner import run_boxed
 
-    assert sparql_words.fault("SELECT * { SERVICE <http://x/> {} }")
+    assert child_sparql.fault("SELECT * { SERVICE <http://x/> {} }")
     import sys
     import tempfile
     from pathlib import Path
 
-    from basanite.campaign.jobs.running import interpreter
+    from basanite.sandbox.child import interpreter
 
     port, came = listener
     code = (
@@ -161,6 +162,7 @@ def test_the_child_has_no_network_even_if_a_query_slipped_through(served, listen
     assert came == []
 
 
+@pytest.mark.slow
 @pytest.mark.req("X-3", "X-13")
 def test_a_query_that_takes_too_long_or_gives_too_much_is_stopped(served):
     settings = served.reading.office.settings.reading
@@ -191,6 +193,7 @@ def test_a_query_that_eats_memory_is_stopped(served):
     assert "results" not in answer.json()
 
 
+@pytest.mark.few(2)
 @pytest.mark.req("X-3", "X-13")
 @pytest.mark.parametrize("query", ["SELECT * {" * 100 + "}" * 100, "SELECT ( ((( ", "", "x" * 20_000, "SELECT \0 {}"])
 def test_broken_queries_are_refused_with_a_reason(served, query):

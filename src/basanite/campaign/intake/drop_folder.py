@@ -23,20 +23,18 @@ from pathlib import Path
 from typing import Any, Final
 
 from sqlalchemy import select
-from sqlalchemy.orm import Session
 
-from basanite.campaign.intake import accepting, quotas
-from basanite.campaign.intake.holds import part
-from basanite.campaign.model import problem_list
-from basanite.campaign.model.declared import Declared
-from basanite.campaign.model.plan import Campaign
+from basanite.campaign.intake import acceptance, quotas
+from basanite.campaign.intake.open_uploads import part
+from basanite.campaign.model import refusals
+from basanite.campaign.model.plan import Campaign, Declared
 from basanite.campaign.model.refusals import RefusedError, refused
-from basanite.campaign.model.stages import DOMAIN_TASK
+from basanite.campaign.model.windows import DOMAIN_TASK
 from basanite.campaign.office import Actor, Office
 from basanite.campaign.store.files import PIECE, Stored, room_needed
 from basanite.campaign.store.plans import in_force
 from basanite.campaign.store.tables import CampaignRow, Dropped, Membership, Receipt, Submission, Team
-from basanite.formats.packs.archive_names import TASKS, ArchiveName, parse_name
+from basanite.formats.archives.archive_names import TASKS, ArchiveName, parse_name
 
 log = logging.getLogger("basanite.drop")
 
@@ -94,7 +92,7 @@ def _places(office: Office, root: int) -> Iterator[Place]:
             found = _team(office, name)
             if found is None:
                 continue
-            with _opened(name, root, FOLDER) as folder:
+            with _open_entry(name, root, FOLDER) as folder:
                 if folder is not None:
                     yield from _places_below(Place(*found, folder))
     finally:
@@ -105,14 +103,14 @@ def _places_below(place: Place) -> Iterator[Place]:
     """A folder, and those inside it that are named after a window or a task."""
     yield place
     for name in place.inner:
-        with _opened(name, place.folder, FOLDER) as folder:
+        with _open_entry(name, place.folder, FOLDER) as folder:
             if folder is not None:
                 window, task = (place.window, name) if place.window else (name, "")
                 yield from _places_below(replace(place, folder=folder, window=window, task=task))
 
 
 @contextmanager
-def _opened(name: str, folder: int, flags: int) -> Iterator[int | None]:
+def _open_entry(name: str, folder: int, flags: int) -> Iterator[int | None]:
     """An entry, opened as what it is said to be; None for a link, or for what is something else."""
     try:
         opened = os.open(name, flags, dir_fd=folder)
@@ -132,28 +130,26 @@ def _team(office: Office, folder: str) -> tuple[Team, str, Campaign] | None:
         rows = session.execute(query.where(Team.state == "active")).all()
         exact = [team for team, slug in rows if folder in (team.id, f"{slug}.{team.name}")]
         named = exact or [team for team, _ in rows if team.name == folder]
-        pi = _pi(session, named[0]) if len(named) == 1 else None
+        if len(named) != 1:
+            return None
+        leads = select(Membership.person_id).where(Membership.team_id == named[0].id, Membership.role == "pi")
+        pi = session.scalars(leads.where(Membership.state == "active")).first()
         return (named[0], pi, in_force(session, named[0].campaign_id).campaign) if pi else None
-
-
-def _pi(session: Session, team: Team) -> str | None:
-    query = select(Membership.person_id).where(Membership.team_id == team.id, Membership.state == "active")
-    return session.scalars(query.where(Membership.role == "pi")).first()
 
 
 def _look_into(office: Office, place: Place) -> int:
     """Take what is complete; whatever one file or answer brings about, the others have their turn (X-30)."""
     taken = 0
     for name in _complete(place):
-        with _guarded(place):
+        with _log_faults(place):
             taken += _meet(office, place, name)
-    with _guarded(place):
+    with _log_faults(place):
         _answer_decided(office, place)
     return taken
 
 
 @contextmanager
-def _guarded(place: Place) -> Iterator[None]:
+def _log_faults(place: Place) -> Iterator[None]:
     try:
         yield
     except Exception:  # a fault with one team's file must not close the door for the others
@@ -176,11 +172,11 @@ def _is_folder(place: Place, name: str) -> bool:
 
 def _meet(office: Office, place: Place, name: str) -> bool:
     """Take one file, unless that was done before; what is refused is answered once."""
-    row = _noticed(office, place, name)
+    row = _note_file(office, place, name)
     if row is None or row.state != "seen":
         return False
     try:
-        submission = _taken(office, place, name, row)
+        submission = _take_file(office, place, name, row)
     except RefusedError as refusal:
         _settle(office, row.id, "refused", None)
         _answer(place, f"{name}.problems.json", _problems(refusal))
@@ -191,7 +187,7 @@ def _meet(office: Office, place: Place, name: str) -> bool:
     return True
 
 
-def _noticed(office: Office, place: Place, name: str) -> Dropped | None:
+def _note_file(office: Office, place: Place, name: str) -> Dropped | None:
     """What we know of this file; if it is new, it is seen now."""
     try:
         found = os.stat(name, dir_fd=place.folder, follow_symlinks=False)
@@ -210,32 +206,33 @@ def _noticed(office: Office, place: Place, name: str) -> Dropped | None:
     return row
 
 
-def _taken(office: Office, place: Place, name: str, row: Dropped) -> str | None:
+def _take_file(office: Office, place: Place, name: str, row: Dropped) -> str | None:
     """Make a submission of a file, copied and hashed first; None if it changed meanwhile: then it is another one."""
-    declared = _declared(place, name)
+    declared = _declaration(place, name)
     copy = part(office, f"drop-{secrets.token_hex(16)}")
     try:
-        stored = _copied(office, place, name, copy)
-        return None if stored is None else _accepted(office, place, row, declared, copy, stored)
+        stored = _copy_file(office, place, name, copy)
+        return None if stored is None else _accept(office, place, row, declared, copy, stored)
     finally:
         copy.unlink(missing_ok=True)
 
 
-def _accepted(office: Office, place: Place, row: Dropped, declared: Declared, copy: Path, stored: Stored) -> str | None:
+def _accept(office: Office, place: Place, row: Dropped, declared: Declared, copy: Path, stored: Stored) -> str | None:
     """The submission, if it is let in; only then is the copy kept."""
     dropper = Actor(place.pi, "drop")
-    accepting.send_ahead(office, dropper, place.team.id, declared, copy, stored, started=row.seen)
+    arrival = acceptance.Arrival(place.team.id, declared, stored, row.seen)
+    acceptance.send_ahead(office, dropper, arrival, copy)
     with office.writing() as session:
         kept = session.get_one(Dropped, row.id, with_for_update=True, populate_existing=True)
         if kept.state != "seen":
             return None
-        made = accepting.accept(session, office, dropper, place.team.id, declared, stored, started=row.seen)
+        made = acceptance.accept(session, office, dropper, arrival)
         kept.state, kept.submission_id = "taken", made.id
         office.files.keep(copy, stored)
         return made.id
 
 
-def _declared(place: Place, name: str) -> Declared:
+def _declaration(place: Place, name: str) -> Declared:
     """What the way to a file declares (D-3); a file at the wrong place is told the right one."""
     if place.task:
         return Declared(
@@ -247,19 +244,21 @@ def _declared(place: Place, name: str) -> Declared:
             window=place.window,
         )
     if place.window:
-        raise _misplaced(place, name, f"{place.window}/TASK/LABEL.ENDING, where TASK is", "the window takes no others")
+        raise _wrong_folder(
+            place, name, f"{place.window}/TASK/LABEL.ENDING, where TASK is", "the window takes no others"
+        )
     found = parse_name(name)
     full = isinstance(found, ArchiveName) and not found.for_web
     if not full and (_is_folder(place, name) or not name.endswith(ARCHIVE) or not place.detects):
-        raise _misplaced(place, name, "WINDOW/TASK/LABEL.ENDING, where WINDOW is", "the campaign has no windows")
+        raise _wrong_folder(place, name, "WINDOW/TASK/LABEL.ENDING, where WINDOW is", "the campaign has no windows")
     return declared_by(name, place.team.track)
 
 
-def _misplaced(place: Place, name: str, where: str, none: str) -> RefusedError:
+def _wrong_folder(place: Place, name: str, where: str, none: str) -> RefusedError:
     fix = f"put the file at {where} {' or '.join(place.inner)}" if place.inner else none
     if place.detects:
-        fix = f"{fix}; archives of {', '.join(TASKS)} lie in the team's folder, under their full names"
-    return refused("X-12", "files are not taken from here", fix, status=422, found=place.above + name)
+        fix = f"{fix}; archives of {', '.join(TASKS)} belong in the team's folder, under their full names"
+    return refused("X-12", "files here are not accepted", fix, status=422, found=place.above + name)
 
 
 def declared_by(name: str, track: str = "") -> Declared:
@@ -289,20 +288,20 @@ def declared_by(name: str, track: str = "") -> Declared:
     )
 
 
-def _copied(office: Office, place: Place, name: str, copy: Path) -> Stored | None:
-    with _opened(name, place.folder, FILE) as file:
+def _copy_file(office: Office, place: Place, name: str, copy: Path) -> Stored | None:
+    with _open_entry(name, place.folder, FILE) as file:
         if file is None or not stat.S_ISREG(os.fstat(file).st_mode) or os.fstat(file).st_nlink != 1:
-            fix = "put a copy of the file itself there, no link, folder or device"
-            raise refused("X-12", "only regular files are taken", fix, status=422, found=name)
+            fix = "put a copy of the file itself there, not a link, folder or device"
+            raise refused("X-12", "only regular files are accepted", fix, status=422, found=name)
         before = os.fstat(file)
         _check_size(office, place, before.st_size)
-        stored = _written(copy, _pieces(file, before.st_size))
+        stored = _write_copy(copy, _pieces(file, before.st_size))
         after = os.fstat(file)
     same = (before.st_size, before.st_mtime_ns) == (after.st_size, after.st_mtime_ns)
     return stored if same and stored.size == before.st_size else None
 
 
-def _written(copy: Path, pieces: Iterator[bytes]) -> Stored:
+def _write_copy(copy: Path, pieces: Iterator[bytes]) -> Stored:
     """Write a copy of our own, and say what is in it."""
     copy.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     digest, size = hashlib.sha256(), 0
@@ -325,7 +324,7 @@ def _check_size(office: Office, place: Place, size: int) -> None:
     with office.reading() as session:
         most = in_force(session, place.team.campaign_id).campaign.largest_upload
     if size > most:
-        raise refused("P-11", f"the file has {size} bytes", f"at most {most} are taken", status=413)
+        raise refused("P-11", f"the file has {size} bytes", f"at most {most} are accepted", status=413)
 
 
 def _settle(office: Office, dropped_id: str, state: str, submission_id: str | None) -> None:
@@ -344,7 +343,7 @@ def _answer_decided(office: Office, place: Place) -> None:
         if above != place.above.removesuffix("/"):
             continue
         if submission.state == "invalid" and submission.problems_digest:
-            found = problem_list.every(office.files.read(submission.problems_digest))
+            found = refusals.all_problems(office.files.read(submission.problems_digest))
             _answer(place, f"{name}.problems.json", found)
         if submission.state in ("invalid", "scored", "failed"):
             _settle(office, row.id, "answered", None)
@@ -365,7 +364,7 @@ def _answer(place: Place, name: str, content: bytes | Mapping[str, Any]) -> None
     plain = content if isinstance(content, bytes) else (json.dumps(content, indent=1) + "\n").encode()
     with suppress(FileExistsError):
         os.mkdir(ANSWERS, 0o750, dir_fd=place.folder)
-    with _opened(ANSWERS, place.folder, FOLDER) as folder:
+    with _open_entry(ANSWERS, place.folder, FOLDER) as folder:
         if folder is not None:
             _write(folder, name, plain)
 

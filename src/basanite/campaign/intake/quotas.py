@@ -7,23 +7,22 @@ left exactly one gets it. Invalid attempts cost nothing, but have a cap of their
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from sqlalchemy import ColumnElement, and_, false, func, or_, select
 from sqlalchemy.orm import Session
 
-from basanite.campaign.model import calendar
+from basanite.campaign.model import calendar, quotas
 from basanite.campaign.model.calendar import Allowance
-from basanite.campaign.model.declared import Declared
-from basanite.campaign.model.plan import Campaign, Window
+from basanite.campaign.model.plan import Campaign, Declared, Window
 from basanite.campaign.model.quotas import Account, Extras, Use, account, balance
 from basanite.campaign.model.refusals import missing, refused
-from basanite.campaign.model.time import periods
-from basanite.campaign.model.time.zones import spelt
-from basanite.campaign.notices.sending import tell
+from basanite.campaign.model.zones import spelt
+from basanite.campaign.notices.outbox import tell
 from basanite.campaign.office import SYSTEM, Actor, Office
 from basanite.campaign.people.roles import require_organiser
-from basanite.campaign.people.teams.reading import team_members
+from basanite.campaign.people.teams import team_members
 from basanite.campaign.store import events
 from basanite.campaign.store.plans import in_force
 from basanite.campaign.store.tables import Charge, Extra, Submission, Team
@@ -110,7 +109,7 @@ def check_invalid(session: Session, campaign: Campaign, team_id: str, now: datet
 
     What has no verdict yet may turn out invalid, so it counts too: attempts side by side get no team past its cap.
     """
-    today, cap = periods.day(now, campaign.zone), max(campaign.invalid_per_day, 1)
+    today, cap = quotas.day(now, campaign.zone), max(campaign.invalid_per_day, 1)
     query = select(func.count(), func.max(Charge.at)).where(
         Charge.team_id == team_id, Charge.state == "freed", Charge.reason == INVALID, Charge.at >= today.begins
     )
@@ -120,16 +119,19 @@ def check_invalid(session: Session, campaign: Campaign, team_id: str, now: datet
     )
     pending, checked = session.execute(unsettled).one()
     if pending and count + pending >= cap:
-        message = f"{count} invalid submissions today, and {pending} more without a verdict: {cap} may be invalid a day"
-        fix = "wait until what is on its way has been checked, then try again"
+        message = (
+            f"{count} invalid submissions today, and {pending} more being validated: at most "
+            f"{cap} may be invalid per day"
+        )
+        fix = "wait until those have been validated, then try again"
         if not checked:  # they are uploads that nobody checks before they are whole
-            fix = "finish the uploads that are open, or cancel them, then try again"
+            fix = "finish or cancel the open uploads, then try again"
         raise refused("X-7", message, fix, status=429, retry_at=now + SHORT_PAUSE if checked else None)
     if count < cap or now >= last + PAUSE:
         return
     again = min(last + PAUSE, today.ends)
-    message = f"{count} invalid submissions today, and the last less than an hour ago"
-    fix = f"check the file offline, and try again after {spelt(again, campaign.zone)}"
+    message = f"{count} invalid submissions today, the last less than an hour ago"
+    fix = f"validate the file offline, and try again after {spelt(again, campaign.zone)}"
     raise refused("X-7", message, fix, status=429, retry_at=again)
 
 
@@ -209,25 +211,28 @@ def _settle(
     return row
 
 
-def give_extra(
-    session: Session,
-    office: Office,
-    actor: Actor,
-    team_id: str,
-    window_id: str,
-    count: int,
-    *,
-    reason: str,
-    task: str = "",
-    language: str = "",
-) -> Extra:
+@dataclass(frozen=True, slots=True)
+class Attempts:
+    """Attempts beyond the quota; task and language may be left out where the window has only one."""
+
+    window: str
+    count: int
+    reason: str
+    task: str = ""
+    language: str = ""
+
+
+def give_extra(session: Session, office: Office, actor: Actor, team_id: str, more: Attempts) -> Extra:
     """Give a team attempts beyond the quota in the current period of a window, with a reason that it sees."""
+    count, reason = more.count, more.reason
     team = lock_team(session, team_id)
     require_organiser(session, actor, team.campaign_id)
     plan = in_force(session, team.campaign_id)
     if not 1 <= count <= 1000 or not reason.strip():
-        raise refused("M64", "extra attempts need a number and a reason", "give 1 to 1000, and say why", status=422)
-    place = _place(plan.campaign, window_id, team, task, language, plan.now(office.clock()))
+        raise refused(
+            "M64", "extra attempts need a number and a reason", "give a number from 1 to 1000, and a reason", status=422
+        )
+    place = _place(plan.campaign, team, more, plan.now(office.clock()))
     row = Extra(
         team_id=team_id,
         key=place.key,
@@ -239,7 +244,7 @@ def give_extra(
     )
     session.add(row)
     session.flush()
-    data = {"team": team_id, "window": window_id, "count": count, "reason": reason, "period": place.period}
+    data = {"team": team_id, "window": more.window, "count": count, "reason": reason, "period": place.period}
     _log(session, office, actor, "quota.extra", row.id, team.campaign_id, **data)
     words = {name: data[name] for name in ("team", "window", "count", "reason")}
     persons = team_members(session, team_id)
@@ -247,17 +252,20 @@ def give_extra(
     return row
 
 
-def _place(campaign: Campaign, window_id: str, team: Team, task: str, language: str, now: datetime) -> Account:
-    """The account of a window that is meant; task and language may be left out where there is only one."""
-    window = next((one for one in campaign.windows if one.id == window_id), None)
+def _place(campaign: Campaign, team: Team, more: Attempts, now: datetime) -> Account:
+    """The account of a window that is meant."""
+    task, language = more.task, more.language
+    window = next((one for one in campaign.windows if one.id == more.window), None)
     if window is None:
         known = ", ".join(one.id for one in campaign.windows)
-        raise refused("M62", f"the plan has no window {window_id!r}", f"one of: {known}", status=404)
-    done = calendar.completed(campaign, window, Declared(task or window.tasks[0], "x", language=language))
+        raise refused("M62", f"the plan has no window {more.window!r}", f"one of: {known}", status=404)
+    done = calendar.complete_declaration(campaign, window, Declared(task or window.tasks[0], "x", language=language))
     languages = window.languages or campaign.languages
     if (not task and len(window.tasks) > 1) or (not done.language and len(languages) > 1):
         words = f"tasks {', '.join(window.tasks)}; languages {', '.join(languages)}"
-        raise refused("M62", "the window counts several things apart", f"say task and language: {words}", status=422)
+        raise refused(
+            "M62", "the window counts several things separately", f"give task and language: {words}", status=422
+        )
     moment = min(max(now, window.opens.utc), window.closes.utc - timedelta(microseconds=1))
     return account(campaign, window, done.task, done.language, team.track or done.track, moment)
 

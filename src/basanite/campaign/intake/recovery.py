@@ -1,6 +1,6 @@
 """What dead servers left of uploads: finished where all bytes are there, freed where they cannot come (X-21).
 
-Done again and again by workers and by web processes, at their start first. Whoever finds an upload locks its file, so
+Done again and again by workers and by web processes, at their start first. A process that finds an upload locks it, so
 that one alone does it, and nobody while a living process is at it. Uploads in pieces stay: their senders go on.
 """
 
@@ -16,9 +16,8 @@ from pathlib import Path
 
 from sqlalchemy import select
 
-from basanite.campaign.intake import holds, uploads
-from basanite.campaign.intake.holds import part
-from basanite.campaign.intake.open_uploads import INTERRUPTED
+from basanite.campaign.intake import open_uploads, uploads
+from basanite.campaign.intake.open_uploads import INTERRUPTED, part
 from basanite.campaign.office import SYSTEM, Office
 from basanite.campaign.store.files import Stored
 from basanite.campaign.store.tables import Upload
@@ -46,7 +45,7 @@ def _safely(office: Office, upload_id: str) -> bool:
 def _see_to(office: Office, upload_id: str) -> bool:
     """Finish or free one upload that nobody is at; whether it is open no longer."""
     try:
-        file = holds.lock(part(office, upload_id), create=False)
+        file = open_uploads.lock(part(office, upload_id), create=False)
     except BlockingIOError:
         return False
     except FileNotFoundError:
@@ -54,7 +53,7 @@ def _see_to(office: Office, upload_id: str) -> bool:
     try:
         with office.reading() as session:
             row = session.get_one(Upload, upload_id)
-            elsewhere = not holds.is_from_here(row) and holds.is_heard_of(session, office, row)
+            elsewhere = not open_uploads.is_from_here(row) and open_uploads.is_heard_of(session, office, row)
         if row.state != "open" or elsewhere:
             return False
         if os.fstat(file).st_size == row.size:
@@ -68,7 +67,7 @@ def _free_far_away(office: Office, upload_id: str) -> bool:
     """The file is on another machine, which has twice the time: it may come back and have all bytes."""
     with office.reading() as session:
         row = session.get_one(Upload, upload_id)
-        heard_of = holds.is_heard_of(session, office, row, times=2)
+        heard_of = open_uploads.is_heard_of(session, office, row, times=2)
     return not heard_of and row.state == "open" and _free(office, row)
 
 
@@ -85,7 +84,7 @@ def _finish(office: Office, row: Upload, file: int) -> bool:
     arrived = datetime.fromtimestamp(os.fstat(file).st_mtime, UTC)
     office.files.keep(part(office, row.id), Stored(row.sha256, row.size))
     with office.writing() as session:
-        uploads.finished(session, office, SYSTEM, row.id, row.holder or "recovered", arrived=arrived)
+        uploads.complete_upload(session, office, SYSTEM, row.id, row.holder or "recovered", arrived=arrived)
         session.get_one(Upload, row.id).cause = INTERRUPTED
     part(office, row.id).unlink(missing_ok=True)
     return True
@@ -120,13 +119,13 @@ def sweep(office: Office) -> int:
         uploads.lapse(session, office)
     folder = part(office, "x").parent
     names = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
-    over = set(names) - _wanted(office, names)
+    over = set(names) - _files_in_use(office, names)
     for name in over:
         _remove(part(office, name))
     return len(over)
 
 
-def _wanted(office: Office, names: list[str]) -> set[str]:
+def _files_in_use(office: Office, names: list[str]) -> set[str]:
     """Files of open uploads, and what other doors are writing just now: a form's file has no row before it is whole."""
     with office.reading() as session:
         found = session.execute(select(Upload.id, Upload.state).where(Upload.id.in_(names)))

@@ -13,17 +13,17 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from basanite.campaign.intake import quotas
-from basanite.campaign.intake.submissions import get
+from basanite.campaign.intake.acceptance import get
 from basanite.campaign.model.plan import Window
 from basanite.campaign.model.refusals import RefusedError, problem, refused
-from basanite.campaign.model.stages import open_windows
-from basanite.campaign.model.time.zones import spelt
-from basanite.campaign.notices.sending import tell
+from basanite.campaign.model.windows import open_windows, shown_language
+from basanite.campaign.model.zones import spelt
+from basanite.campaign.notices.outbox import tell
 from basanite.campaign.office import Actor, Office
 from basanite.campaign.people.roles import check_second, require_organiser, viewer
-from basanite.campaign.people.teams.reading import team_members
+from basanite.campaign.people.teams import team_members
 from basanite.campaign.store import events
-from basanite.campaign.store.plans import in_force
+from basanite.campaign.store.plans import InForce, in_force
 from basanite.campaign.store.tables import Submission
 from basanite.problems import Problem
 
@@ -48,7 +48,7 @@ def disqualify(
     reason: str,
     seconded_by: str | None = None,
 ) -> Submission:
-    """Void a submission; where the campaign says so, two organisers stand behind it (X-4)."""
+    """Void a submission; where the campaign says so, two organizers approve it (X-4)."""
     row = _counting(session, actor, submission_id, reason)
     require_organiser(session, actor, row.campaign_id)
     _check_second(session, actor, row, seconded_by)
@@ -67,7 +67,7 @@ def admit_late(session: Session, office: Office, actor: Actor, submission_id: st
     row = _counting(session, actor, submission_id, reason)
     require_organiser(session, actor, row.campaign_id)
     if row.standing != "late":
-        raise refused("P-23", f"the submission is not late but {row.standing}", "nothing is to be done", status=409)
+        raise refused("P-23", f"the submission is not late but {row.standing}", "there is nothing to do", status=409)
     row.admitted, row.standing_reason, row.standing_by = office.clock(), reason, actor.id
     _log(session, office, actor, row, "submission.admitted", reason=reason)
     _tell(session, office, actor, row, "admitted", reason)
@@ -81,11 +81,13 @@ def designate_primary(session: Session, office: Office, actor: Actor, submission
     plan = in_force(session, row.campaign_id)
     closes = plan.campaign.window(row.window).closes.utc
     if plan.now(office.clock()) < closes:
-        raise refused("C46", "the window is open: the team can still submit a primary", "wait until it closes")
+        raise refused("C46", "the window is open: the team can still submit a primary run", "wait until it closes")
     if row.state not in ("scoring", "scored"):
         raise refused("C46", f"the submission is {row.state}", "choose one that is valid", status=409)
     if primaries(session, row):
-        raise refused("C46", "the team has a primary submission here", "withdraw or void that one first", status=409)
+        raise refused(
+            "C46", "the team already has a primary submission here", "withdraw or void that one first", status=409
+        )
     row.type, row.designated = "primary", office.clock()
     _log(session, office, actor, row, "submission.designated", reason=reason)
     _tell(session, office, actor, row, "primary", reason)
@@ -98,8 +100,9 @@ def choose_primary(session: Session, office: Office, actor: Actor, submission_id
     quotas.lock_team(session, row.team_id)
     session.refresh(row)
     if viewer(session, row.campaign_id, actor.id).team != row.team_id:
-        raise refused("C46", "only its own team chooses its primary run", "ask a member of the team", status=403)
-    found = _why_not_primary(session, office, row)
+        raise refused("C46", "only its own team can choose a primary run", "ask a member of the team", status=403)
+    plan = in_force(session, row.campaign_id)
+    found = _why_not_primary(session, plan, row, plan.now(office.clock()))
     if found is not None:
         raise RefusedError([found], status=409)
     row.type = "primary"
@@ -108,25 +111,26 @@ def choose_primary(session: Session, office: Office, actor: Actor, submission_id
     return row
 
 
-def can_choose(session: Session, office: Office, submission_id: str) -> bool:
+def can_choose(session: Session, plan: InForce, row: Submission, now: datetime) -> bool:
     """Whether a team may make a run of its own the primary one now."""
-    return _why_not_primary(session, office, session.get_one(Submission, submission_id)) is None
+    return _why_not_primary(session, plan, row, now) is None
 
 
-def _why_not_primary(session: Session, office: Office, row: Submission) -> Problem | None:
-    plan = in_force(session, row.campaign_id)
+def _why_not_primary(session: Session, plan: InForce, row: Submission, now: datetime) -> Problem | None:
     window = plan.campaign.window(row.window)
-    if plan.now(office.clock()) >= window.closes.utc:
+    if now >= window.closes.utc:
         return problem("C46", "the window is closed", "ask the organizers to designate your primary run")
     if row.state in ("invalid", "failed") or row.standing not in COUNTING:
         found = row.state if row.standing in COUNTING else row.standing
         return problem("C46", f"the submission is {found}", "choose one that is valid")
     if not takes_primary(window, row.task):
-        return problem("M67", f"this window takes no primary run for {row.task}", "leave it as it is")
+        return problem("M67", f"this window takes no primary run for {row.task}", "leave it unchanged")
     if row.id in primaries(session, row):
-        return problem("C46", "this is your team's primary run already", "leave it as it is")
+        return problem("C46", "this is already your team's primary run", "leave it unchanged")
     if primaries(session, row):
-        return problem("M66", "your team has a primary run here", "withdraw that one first, then choose this one")
+        return problem(
+            "M66", "your team already has a primary run here", "withdraw that one first, then choose this one"
+        )
     return None
 
 
@@ -190,6 +194,8 @@ def teams_without_primary(
     session: Session, campaign_id: str, window: Window, team_id: str | None = None
 ) -> dict[str, list[str]]:
     """By team, or for one, what of a window has submissions but no primary one: a warning while it is open (C46)."""
+    if window.board != "primary":
+        return {}
     query = select(Submission.team_id, Submission.task, Submission.language, Submission.track, Submission.type).where(
         Submission.campaign_id == campaign_id,
         Submission.window == window.id,
@@ -197,11 +203,11 @@ def teams_without_primary(
         Submission.state.not_in(("invalid", "failed")),
     )
     query = query if team_id is None else query.where(Submission.team_id == team_id)
-    seen: dict[tuple[str, str], bool] = {}
+    campaign, seen = in_force(session, campaign_id).campaign, dict[tuple[str, str], bool]()
     for team, task, language, track, kind in session.execute(query.distinct()):
         if not takes_primary(window, task):
             continue
-        place = (team, " ".join(part for part in (task, language, track) if part))
+        place = (team, " ".join(part for part in (task, shown_language(campaign, language), track) if part))
         seen[place] = seen.get(place, False) or kind == "primary"
     found: dict[str, list[str]] = {}
     for team, what in sorted(place for place, has in seen.items() if not has):
@@ -215,9 +221,9 @@ def _counting(session: Session, actor: Actor, submission_id: str, reason: str) -
     quotas.lock_team(session, row.team_id)
     session.refresh(row)
     if not reason.strip():
-        raise refused("P-23", "no reason is given", "say why; it is kept and shown to the team", status=422)
+        raise refused("P-23", "a reason is required", "give a reason; it is recorded and shown to the team", status=422)
     if row.standing not in COUNTING:
-        raise refused("P-23", f"the submission is {row.standing} already", "nothing is to be done", status=409)
+        raise refused("P-23", f"the submission is already {row.standing}", "there is nothing to do", status=409)
     return row
 
 
@@ -225,8 +231,8 @@ def _check_second(session: Session, actor: Actor, row: Submission, seconded_by: 
     if "void" not in in_force(session, row.campaign_id).campaign.two_people:
         return
     if seconded_by is None:
-        message = "voiding a run takes two people in this campaign"
-        raise refused("X-4", message, "ask for it as an act of two", status=409)
+        message = "voiding a run needs two people in this campaign"
+        raise refused("X-4", message, "request two-person approval", status=409)
     check_second(session, actor, row.campaign_id, seconded_by)
 
 

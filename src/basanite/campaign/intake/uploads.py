@@ -4,7 +4,7 @@ Who starts an upload says its length and its SHA-256, and has an attempt reserve
 the row's offset moves only after the bytes before it are synced, so that after any crash the file holds at least what
 the row says, and the sender goes on from there. An upload that is never finished lapses and frees its attempt.
 
-Whoever begins the same upload again takes the open one over, and is told of the submission that was made of it if
+Anyone who begins the same upload again takes the open one over, and is told of the submission that was made of it if
 nobody has been told yet: a server that dies costs no attempt, and none twice (X-21).
 """
 
@@ -14,19 +14,16 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from basanite.campaign.intake import holds, quotas
-from basanite.campaign.intake.accepting import Entry, admitted, check_size, enter
-from basanite.campaign.intake.entitlement import belongs, responsible
-from basanite.campaign.intake.holds import Hold, part
-from basanite.campaign.intake.open_uploads import CANCELED, EXPIRED, with_uploads
-from basanite.campaign.intake.same_upload import declared_in, same_upload
-from basanite.campaign.model.declared import Declared
+from basanite.campaign.intake import open_uploads, quotas
+from basanite.campaign.intake.acceptance import Entry, admit, belongs, check_size, enter, responsible
+from basanite.campaign.intake.open_uploads import CANCELED, EXPIRED, Hold, declared_in, part, same_upload, with_uploads
+from basanite.campaign.model.plan import Declared
 from basanite.campaign.model.refusals import RefusedError, missing, refused
 from basanite.campaign.office import SYSTEM, Actor, Office
 from basanite.campaign.store import events
@@ -42,12 +39,20 @@ PATIENCE = timedelta(days=1)
 """How long an upload may take before it lapses, or twice the transfer grace if that is longer."""
 
 
-def begin(
-    session: Session, office: Office, actor: Actor, team_id: str, declared: Declared, *, size: int, sha256: str
-) -> Upload:
+@dataclass(frozen=True, slots=True)
+class NewUpload:
+    """A file that is to come: what it is, how long, and its digest."""
+
+    declared: Declared
+    size: int
+    sha256: str
+
+
+def begin(session: Session, office: Office, actor: Actor, team_id: str, new: NewUpload) -> Upload:
     """Start an upload, or take up the same one: all that can be checked is checked now, and one attempt is reserved."""
+    declared, size, sha256 = new.declared, new.size, new.sha256
     if not SHA256.fullmatch(sha256):
-        raise refused("X-2", "no SHA-256 of the whole file was given", "send 64 hex digits, lower case", status=422)
+        raise refused("X-2", "the SHA-256 of the whole file is missing", "send 64 lowercase hex digits", status=422)
     check_size(session, team_id, size)
     lapse(session, office, team_id)
     same = same_upload(session, office, team_id, declared, size, sha256)
@@ -69,11 +74,11 @@ def begin(
 
 
 def _taken_up(session: Session, office: Office, actor: Actor, row: Upload) -> Upload:
-    """An upload that was begun before goes on under whoever asks; one that is just being sent in one call does not."""
+    """Anyone on the team can resume an open upload, but not one that is being sent in a single call."""
     person = responsible(session, actor, session.get_one(Team, row.team_id))
     if row.state == "complete":
         return row
-    if row.whole and holds.is_held(session, office, row):
+    if row.whole and open_uploads.is_held(session, office, row):
         raise _busy(session, office, row)
     _in_pieces(row)
     row.person_id = person
@@ -85,7 +90,7 @@ def _busy(session: Session, office: Office, row: Upload) -> RefusedError:
     """Another call is at the same file; if it is gone without a word, that is known after `silent_seconds`."""
     again = in_force(session, row.campaign_id).now(office.clock())
     again += timedelta(seconds=office.settings.limits.silent_seconds)
-    message, fix = "this file is being sent just now, by another call", "wait for its end, or cancel it"
+    message, fix = "another call is uploading this file", "wait until it ends, or cancel it"
     return with_uploads(session, office, row.team_id, declared_in(row), refused("X-2", message, fix, retry_at=again))
 
 
@@ -99,14 +104,14 @@ def receive(
     held = None
     try:
         with office.writing() as session:
-            row = begin(session, office, actor, team_id, declared, size=size, sha256=sha256)
+            row = begin(session, office, actor, team_id, NewUpload(declared, size=size, sha256=sha256))
             if row.submission_id is not None:
                 return row.id, None
-            if holds.is_held(session, office, row):
+            if open_uploads.is_held(session, office, row):
                 raise _busy(session, office, row)
-            held = holds.hold(office, row.id, fresh=True)
+            held = open_uploads.hold(office, row.id, fresh=True)
             row.whole, row.holder, row.seen, row.offset = True, held.name, database_time(session), 0
-    except BaseException:
+    except BaseException:  # whatever ends the call, the lock on the file is let go
         if held is not None:
             held.close()
         raise
@@ -135,7 +140,7 @@ def _check_open(session: Session, entry: Entry) -> None:
     query = select(func.count()).select_from(Upload).where(Upload.team_id == entry.team.id, Upload.state == "open")
     most = entry.plan.campaign.open_uploads
     if (session.scalar(query) or 0) >= most:
-        message = f"the team has {most} uploads open"
+        message = f"the team already has {most} open uploads"
         raise refused("X-2", message, "finish or cancel one of them first", status=409)
 
 
@@ -157,24 +162,24 @@ def append(
     with office.reading() as session:
         row = find(session, actor, upload_id)
     _check_takes(row, office_now(office, row), offset)
-    with nullcontext(hold) if hold else held(office, actor, upload_id) as mine, room_needed():
+    with nullcontext(hold) if hold else holding(office, actor, upload_id) as mine, room_needed():
         _rewind(office, row, mine.file, offset)
-        return _written(office, row, mine, offset, pieces)
+        return _write_pieces(office, row, mine, offset, pieces)
 
 
 def _check_takes(row: Upload, now: datetime, offset: int) -> None:
     check_alive(row, now)
     if offset != row.offset:
-        message = f"the upload stands at {row.offset}, not at {offset}"
-        raise refused("X-2", message, f"go on from {row.offset}", status=409)
+        message = f"the upload is at offset {row.offset}, not {offset}"
+        raise refused("X-2", message, f"continue from {row.offset}", status=409)
 
 
 def check_alive(row: Upload, now: datetime) -> None:
     """Refuse an upload that is over, one way or another."""
     if row.state != "open" or now >= row.expires:
         state = row.state if row.state != "open" else "lapsed"
-        fix = "nothing is to be done: it became a submission" if state == "complete" else "begin a new one"
-        raise refused("X-2", f"this upload is over ({state})", fix, status=410)
+        fix = "there is nothing to do: it is already a submission" if state == "complete" else "start a new one"
+        raise refused("X-2", f"this upload has ended ({state})", fix, status=410)
 
 
 def office_now(office: Office, row: Upload) -> datetime:
@@ -184,7 +189,7 @@ def office_now(office: Office, row: Upload) -> datetime:
 
 
 @contextmanager
-def held(office: Office, actor: Actor, upload_id: str) -> Iterator[Hold]:
+def holding(office: Office, actor: Actor, upload_id: str) -> Iterator[Hold]:
     """Have an upload to oneself for a while."""
     mine = take_hold(office, actor, upload_id)
     try:
@@ -197,12 +202,12 @@ def take_hold(office: Office, actor: Actor, upload_id: str) -> Hold:
     """Have an upload to oneself until it is let go; what a call that is gone was to receive whole goes on in pieces."""
     with office.reading() as session:
         row = find(session, actor, upload_id)
-        busy = row.whole and holds.is_held(session, office, row)
+        busy = row.whole and open_uploads.is_held(session, office, row)
     check_alive(row, office_now(office, row))
     try:
         if busy:
             raise BlockingIOError
-        mine = holds.hold(office, upload_id)
+        mine = open_uploads.hold(office, upload_id)
     except BlockingIOError:
         fix = "wait until the other call has ended, then ask for the offset"
         raise refused("X-2", "another call is writing to this upload", fix, status=423) from None
@@ -222,18 +227,18 @@ def _rewind(office: Office, row: Upload, file: int, offset: int) -> None:
     with office.reading() as session:
         known = session.scalar(select(Upload.offset).where(Upload.id == row.id))
     if known != offset or os.fstat(file).st_size < offset:
-        raise refused("X-2", "the offset has moved meanwhile", "ask for the offset and go on from there", status=409)
+        raise refused("X-2", "the offset has changed", "ask for the offset and continue from there", status=409)
     os.ftruncate(file, offset)
     os.lseek(file, offset, os.SEEK_SET)
 
 
-def _written(office: Office, row: Upload, hold: Hold, offset: int, pieces: Iterable[bytes]) -> int:
+def _write_pieces(office: Office, row: Upload, hold: Hold, offset: int, pieces: Iterable[bytes]) -> int:
     kept = at = offset
     try:
         for piece in pieces:
             if at + len(piece) > row.size:
-                raise refused("X-2", "more bytes than were announced", f"send {row.size} in all", status=413)
-            at += _put(hold.file, piece)
+                raise refused("X-2", "more bytes than announced", f"send {row.size} in total", status=413)
+            at += _write_all(hold.file, piece)
             if at - kept >= SYNC_BYTES:
                 kept = _acknowledge(office, row, hold, at)
     finally:
@@ -242,7 +247,7 @@ def _written(office: Office, row: Upload, hold: Hold, offset: int, pieces: Itera
     return kept
 
 
-def _put(file: int, piece: bytes) -> int:
+def _write_all(file: int, piece: bytes) -> int:
     view = memoryview(piece)
     while view:
         view = view[os.write(file, view) :]
@@ -258,10 +263,10 @@ def _acknowledge(office: Office, row: Upload, hold: Hold, offset: int) -> int:
 
 
 def advance(session: Session, upload_id: str, offset: int, holder: str | None = None) -> Upload:
-    """Say how far an upload has come; whoever calls this has synced the bytes before, and nobody else has it now."""
+    """Record how far an upload has come; the caller has synced the bytes before and holds the upload alone."""
     row = session.get(Upload, upload_id, with_for_update=True, populate_existing=True)
     if row is None or row.state != "open" or offset > row.size:
-        raise refused("X-2", "this upload takes no more bytes", "ask for its state", status=410)
+        raise refused("X-2", "this upload accepts no more bytes", "ask for its status", status=410)
     _check_holder(row, holder)
     row.offset = max(row.offset, offset)
     return row
@@ -270,7 +275,7 @@ def advance(session: Session, upload_id: str, offset: int, holder: str | None = 
 def _check_holder(row: Upload, holder: str | None) -> None:
     """Refuse a call that was thought dead, and whose upload another one has."""
     if row.holder != holder:
-        raise refused("X-2", "another call has taken this upload over", "ask for its state", status=409)
+        raise refused("X-2", "another call has taken over this upload", "ask for its status", status=409)
 
 
 def finish(office: Office, actor: Actor, upload_id: str, hold: Hold | None = None) -> Submission:
@@ -286,13 +291,15 @@ def finish(office: Office, actor: Actor, upload_id: str, hold: Hold | None = Non
         try:
             stored = office.files.adopt(part(office, upload_id), expected=row.sha256)
         except FileNotFoundError:
-            if (made := _made_meanwhile(office, actor, upload_id)) is None:
-                raise
-            return made
+            with office.reading() as session:  # another call that finishes it commits, then takes the file away
+                made = find(session, actor, upload_id).submission_id
+                if made is None:
+                    raise
+                return session.get_one(Submission, made)
         if stored.digest != row.sha256:
             raise refuse_content(office, actor, upload_id)
     with office.writing() as session:
-        submission = finished(session, office, actor, upload_id, hold.name if hold else None)
+        submission = complete_upload(session, office, actor, upload_id, hold.name if hold else None)
     if hold is None:
         part(office, upload_id).unlink(missing_ok=True)
     return submission
@@ -329,23 +336,16 @@ def tell(office: Office, upload_id: str) -> None:
             row.holder = row.seen = None
 
 
-def _made_meanwhile(office: Office, actor: Actor, upload_id: str) -> Submission | None:
-    """The submission of an upload that another call finished: it commits first, then it takes the file away."""
-    with office.reading() as session:
-        row = find(session, actor, upload_id)
-        return None if row.submission_id is None else session.get_one(Submission, row.submission_id)
-
-
 def refuse_content(office: Office, actor: Actor, upload_id: str) -> RefusedError:
     """Another file than was announced is no submission: it is refused, and its attempt is free again."""
     with office.writing() as session:
         _end(session, office, actor, find(session, actor, upload_id, alone=True), "refused")
     part(office, upload_id).unlink(missing_ok=True)
-    message = "the file is not the one whose SHA-256 was given at the start"
-    return refused("X-2", message, "begin a new upload with the digest of the file that you send", status=422)
+    message = "the file does not match the SHA-256 given at the start"
+    return refused("X-2", message, "start a new upload with the digest of the file that you send", status=422)
 
 
-def finished(
+def complete_upload(
     session: Session,
     office: Office,
     actor: Actor,
@@ -359,18 +359,13 @@ def finished(
     if row.submission_id is not None:
         return session.get_one(Submission, row.submission_id)
     if row.state != "open":
-        raise refused("X-2", f"this upload is over ({row.state})", "begin a new one", status=410)
+        raise refused("X-2", f"this upload has ended ({row.state})", "start a new one", status=410)
     entry = _entry(session, row)
     stored = Stored(row.sha256, row.size)
-    submission = admitted(session, office, replace_door(actor, row.door), entry, stored, arrived=arrived)
+    submission = admit(session, office, replace(actor, door=row.door), entry, stored, arrived=arrived)
     row.state, row.submission_id, row.holder, row.seen = "complete", submission.id, holder, None
     row.ended = entry.plan.now(office.clock())
     return submission
-
-
-def replace_door(actor: Actor, door: str) -> Actor:
-    """The same actor, at the door where the upload began."""
-    return replace(actor, door=door)
 
 
 def _entry(session: Session, row: Upload) -> Entry:

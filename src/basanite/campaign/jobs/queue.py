@@ -110,7 +110,7 @@ def _make_tables(session: Session, office: Office) -> None:
 
 @dataclass(frozen=True)
 class _Joined:
-    """In the place of an engine: whoever begins a transaction joins the one that is open."""
+    """In the place of an engine: anyone who begins a transaction joins the one that is open."""
 
     connection: Connection
 

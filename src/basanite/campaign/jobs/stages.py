@@ -24,27 +24,28 @@ from sqlalchemy import select
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
+from basanite import canonical
 from basanite.campaign.intake import quotas
 from basanite.campaign.intake.similarity import note_members
-from basanite.campaign.jobs.material import Material, NoReferenceError, material, order
-from basanite.campaign.jobs.running import Outcome, carried_out
-from basanite.campaign.model import problem_list
-from basanite.campaign.notices.sending import tell
+from basanite.campaign.jobs.scoring_process import Material, NoReferenceError, material, order, run_order
+from basanite.campaign.model import refusals
+from basanite.campaign.model.windows import board_summary
+from basanite.campaign.notices.outbox import tell
 from basanite.campaign.office import SYSTEM, Office
 from basanite.campaign.store import events, looks
 from basanite.campaign.store.plans import in_force
 from basanite.campaign.store.tables import Adoption, Reference, Result, Submission
 from basanite.errors import BasaniteError
-from basanite.harness.sandbox.running import NoSandboxError
 from basanite.problems import Findings, Problem
-from basanite.reports.formats import json_output
+from basanite.sandbox.child import Outcome
+from basanite.sandbox.runner import NoSandboxError
 
 Stage = Literal["validating", "scoring"]
 Seen = TypeVar("Seen")
 FINAL: Final = ("invalid", "scored", "failed")
 UNDER_WAY: Final = ("received", "validating", "scoring")
 BEFORE: Final = {"validating": ("received", "validating"), "scoring": ("scoring",)}
-KILLED: Final = "the work was interrupted each time"
+KILLED: Final = "the work was interrupted repeatedly"
 OVERTAKEN: Final = "overtaken"
 """What a run comes to whose reference was replaced before its result could be adopted."""
 UNUSABLE: Final = "the reference or the settings of this window cannot be used"
@@ -60,7 +61,7 @@ class FaultError(BasaniteError):
 
 @dataclass(frozen=True)
 class Try:
-    """One run of a stage that may begin, and the how manieth it is."""
+    """One attempt at a stage, with its number."""
 
     submission: Submission
     number: int
@@ -85,7 +86,7 @@ def validate(office: Office, submission_id: str) -> dict[str, Any]:
         begun = begin(office, submission_id, "validating")
         if isinstance(begun, str):
             return {"state": begun, "result": None}
-        verdict = _tried(office, begun, _validated)
+        verdict = _run_try(office, begun, _run_validation)
         if verdict is not None:
             return verdict
         pause(office, begun.number)
@@ -100,7 +101,7 @@ def score(office: Office, submission_id: str, result: Mapping[str, str] | None =
         begun = begin(office, submission_id, "scoring")
         if isinstance(begun, str):
             return begun
-        state = _tried(office, begun, partial(_scored, result=result))
+        state = _run_try(office, begun, partial(_run_scoring, result=result))
         if state is None:
             pause(office, begun.number)
         elif state != OVERTAKEN:
@@ -110,7 +111,7 @@ def score(office: Office, submission_id: str, result: Mapping[str, str] | None =
 def begin(office: Office, submission_id: str, stage: Stage) -> Try | str:
     """Count a run of a stage before it starts; gives the state instead if the stage is over, or all tries are."""
     with office.writing() as session:
-        row = locked(session, submission_id)
+        row = lock_submission(session, submission_id)
         if row.state not in BEFORE[stage]:
             return row.state
         if row.tries >= office.settings.limits.tries:
@@ -122,7 +123,7 @@ def begin(office: Office, submission_id: str, stage: Stage) -> Try | str:
     return Try(row, row.tries)
 
 
-def locked(session: Session, submission_id: str) -> Submission:
+def lock_submission(session: Session, submission_id: str) -> Submission:
     """A submission that nobody else changes before this transaction ends; its team is locked first, as everywhere."""
     quotas.lock_team(session, session.get_one(Submission, submission_id).team_id)
     return session.get_one(Submission, submission_id, with_for_update=True, populate_existing=True)
@@ -137,7 +138,7 @@ def pause(office: Office, number: int) -> None:
     time.sleep(min(office.settings.limits.pause_seconds * 2 ** (number - 1), LONGEST_PAUSE))
 
 
-def _tried(office: Office, begun: Try, work: Callable[[Office, Try, Material], Seen]) -> Seen | None:
+def _run_try(office: Office, begun: Try, work: Callable[[Office, Try, Material], Seen]) -> Seen | None:
     """Do a run of a stage; None if it is to be tried again, by a fault of ours that is written down.
 
     Whatever is raised here is our fault, a mistake in our code included: the submission must end all the same.
@@ -150,7 +151,7 @@ def _tried(office: Office, begun: Try, work: Callable[[Office, Try, Material], S
         fault = str(error)
     except NoSandboxError:
         fault = "no limited process could be made"
-    except Exception as error:
+    except Exception as error:  # a fault of ours or of the machine costs the team nothing: it is noted and retried
         log.exception("submission %s: a run of a stage failed", begun.submission.id)
         fault, room = _words(error), getattr(error, "errno", None) not in NO_ROOM
         _note(office, begun.submission.id, fault, counts=room)
@@ -162,50 +163,49 @@ def _tried(office: Office, begun: Try, work: Callable[[Office, Try, Material], S
 def _words(error: Exception) -> str:
     """What went wrong, for the team: nothing of any path, query or file."""
     if isinstance(error, OSError):
-        return "the disk of the server could not be written"
-    return "the database was not there" if isinstance(error, SQLAlchemyError) else "a mistake in the server"
+        return "the server's disk could not be written"
+    return "the database was unavailable" if isinstance(error, SQLAlchemyError) else "an error in the server"
 
 
 def _note(office: Office, submission_id: str, fault: str, *, counts: bool = True) -> None:
     """Write down what went wrong; a disk without room says nothing about the submission, so it costs no try."""
     with office.writing() as session:
-        row = locked(session, submission_id)
+        row = lock_submission(session, submission_id)
         if row.state not in FINAL:
             row.fault = fault
             row.tries -= int(not counts)
 
 
-def _validated(office: Office, begun: Try, used: Material) -> dict[str, Any]:
+def _run_validation(office: Office, begun: Try, used: Material) -> dict[str, Any]:
     """Run a validating child; the first time, where nothing is blind, it scores as well."""
     together = not used.blind and begun.number == 1
-    with carried_out(office, order(office, "examine" if together else "validate", begun.submission, used)) as outcome:
+    with run_order(office, order(office, "examine" if together else "validate", begun.submission, used)) as outcome:
         problems = outcome.path("problems.json") if outcome.good else None
         if problems is not None:
-            return _judged(office, begun, used, outcome, problems)
-        if outcome.overran and not outcome.checked:
+            return _verdict(office, begun, used, outcome, problems)
+        if outcome.overran and not outcome.passed_checks:
             digest = office.files.put(_too_much(office, begun, outcome.overran)).digest
             return {"state": _end_validation(office, begun, digest, valid=False), "result": None}
         raise FaultError(outcome.fault)
 
 
-def _judged(office: Office, begun: Try, used: Material, outcome: Outcome, problems: Path) -> dict[str, Any]:
-    found = problem_list.listed(problems.read_bytes())
+def _verdict(office: Office, begun: Try, used: Material, outcome: Outcome, problems: Path) -> dict[str, Any]:
+    found = refusals.listed_problems(problems.read_bytes())
     if any(one["where"] != "submission" and one["severity"] == "reject" for one in found["problems"]):
         raise FaultError(UNUSABLE)
     result = outcome.path("result.json")
-    scored = None if result is None else _scored_with(used, begun.submission, taken(office, outcome, result))
+    scored: dict[str, str] | None = None
+    if result is not None:
+        written = keep_files(office, outcome, result)
+        figures = {"figures": written.figures} if written.figures else {}
+        scored = {"digest": written.digest, "key": used.key(begun.submission), **figures}
     members = outcome.path("members.json")
     kept = json.loads(members.read_bytes()) if members is not None and found["valid"] else ()
     state = _end_validation(office, begun, office.files.take(problems).digest, valid=found["valid"], members=kept)
     return {"state": state, "result": scored}
 
 
-def _scored_with(used: Material, submission: Submission, written: Written) -> dict[str, str]:
-    figures = {"figures": written.figures} if written.figures else {}
-    return {"digest": written.digest, "key": used.key(submission), **figures}
-
-
-def taken(office: Office, outcome: Outcome, result: Path) -> Written:
+def keep_files(office: Office, outcome: Outcome, result: Path) -> Written:
     """Keep the files of a result."""
     figures = outcome.path("figures.json")
     return Written(office.files.take(result).digest, office.files.take(figures).digest if figures else None)
@@ -215,16 +215,16 @@ def _too_much(office: Office, begun: Try, limit: str) -> bytes:
     """The problems of a file that could not be read within the limits, as `validate --json` writes them."""
     limits, name = office.settings.limits, begun.submission.name
     most = {"time": f"{limits.seconds:g} s", "memory": f"{limits.memory // 2**20} MiB"}.get(limit, "what is allowed")
-    message = f"reading it went over the limit on {limit} ({most})"
+    message = f"reading it exceeded the limit on {limit} ({most})"
     findings = Findings()
-    findings.add(Problem("X-8", name, None, None, message, "check it offline first, and send less"))
-    return json_output.dumps(findings.as_dict(begun.submission.task.lower())).encode()
+    findings.add(Problem("X-8", name, None, None, message, "validate it offline first, and send a smaller file"))
+    return canonical.dumps(findings.as_dict(begun.submission.task.lower())).encode()
 
 
 def _end_validation(office: Office, begun: Try, problems: str, *, valid: bool, members: Sequence[str] = ()) -> str:
     """Write the verdict once, with what it costs and whom it is told; gives the state that then holds."""
     with office.writing() as session:
-        row = locked(session, begun.submission.id)
+        row = lock_submission(session, begun.submission.id)
         if row.state != "validating":
             return row.state
         row.problems_digest, row.fault = problems, ""
@@ -236,27 +236,29 @@ def _end_validation(office: Office, begun: Try, problems: str, *, valid: bool, m
         return row.state
 
 
-def _scored(office: Office, begun: Try, used: Material, result: Mapping[str, str] | None) -> str:
+def _run_scoring(office: Office, begun: Try, used: Material, result: Mapping[str, str] | None) -> str:
     """Adopt what was computed with the same material already, or compute it."""
     if result and result["key"] == used.key(begun.submission) and office.files.has(result["digest"]):
         return adopt(office, begun, used, Written(result["digest"], result.get("figures")))
-    with carried_out(office, order(office, "score", begun.submission, used)) as outcome:
+    with run_order(office, order(office, "score", begun.submission, used)) as outcome:
         written = outcome.path("result.json") if outcome.good else None
         if written is None:
             raise FaultError(outcome.fault)
-        return adopt(office, begun, used, taken(office, outcome, written))
+        return adopt(office, begun, used, keep_files(office, outcome, written))
 
 
 def adopt(office: Office, begun: Try, used: Material, written: Written) -> str:
     """Keep a result once under its key, and let it hold for its submission once.
 
-    The reference is held until the end: whoever applies a re-scoring waits, and then finds this submission scored.
+    The reference is held until the end: anyone who applies a re-scoring waits, and then finds this submission scored.
     """
     with office.writing() as session:
-        row = locked(session, begun.submission.id)
+        row = lock_submission(session, begun.submission.id)
         if row.state != "scoring":
             return row.state
-        if not _still_holds(session, used.reference):
+        read = {"read": True}
+        held = session.get_one(Reference, used.reference.id, with_for_update=read, populate_existing=True)
+        if held.state != "active":
             row.tries -= 1
             return OVERTAKEN
         key = keep(session, office, row, used, written)
@@ -269,11 +271,6 @@ def adopt(office: Office, begun: Try, used: Material, written: Written) -> str:
         if not used.blind:
             _tell(session, office, row, "result_there")
         return row.state
-
-
-def _still_holds(session: Session, reference: Reference) -> bool:
-    row = session.get_one(Reference, reference.id, with_for_update={"read": True}, populate_existing=True)
-    return row.state == "active"
 
 
 def keep(session: Session, office: Office, row: Submission, material: Material, written: Written) -> str:
@@ -290,6 +287,7 @@ def keep(session: Session, office: Office, row: Submission, material: Material, 
                 digest=written.digest,
                 figures=written.figures,
                 primary=primary,
+                board=board_summary(result),
                 settings=result["settings"],
                 software=material.software,
                 plan_version=material.plan_version,

@@ -11,16 +11,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from basanite.campaign.model import stages
-from basanite.campaign.model.hiding.results import DECIMALS, THREE
+from basanite.campaign.model import windows
 from basanite.campaign.model.plan import Campaign, Window
-from basanite.campaign.model.time.periods import period_of
+from basanite.campaign.model.quotas import period_of
+from basanite.campaign.model.redaction import DECIMALS, THREE
 from basanite.problems import Problem
 
 USUAL_LOOKS: Final = 10
 """Where a file says nothing: a prober that halves groups finds two or three of 67 relevant documents with them."""
 MANY_LOOKS: Final = 50
-"""From here on a bound is called none, whoever wrote it."""
+"""From here on a bound is called none, no matter who wrote it."""
 
 
 LARGEST_BETA: Final = 40.0
@@ -43,7 +43,7 @@ class Exposure:
     """Infinite where values are not rounded."""
 
     @property
-    def laddered(self) -> int:
+    def ladder_tries(self) -> int:
         """Results of which a team learns only whether they are better beyond doubt."""
         return self.attempts - self.plain
 
@@ -54,13 +54,13 @@ class Exposure:
         >>> Exposure("dev", "CLIR", attempts=20, plain=10, values=1, bits_per_value=10.0).bits
         110.0
         """
-        return (self.plain * self.values * self.bits_per_value if self.plain else 0.0) + self.laddered
+        return (self.plain * self.values * self.bits_per_value if self.plain else 0.0) + self.ladder_tries
 
 
 def exposures(campaign: Campaign) -> Iterator[Exposure]:
     """Each task of each window that shows values on sealed references."""
     for window in campaign.windows:
-        if stages.is_sealed(campaign, window) and not stages.is_blind(window):
+        if windows.is_sealed(campaign, window) and not windows.is_blind(window):
             attempts = attempts_in(campaign, window)
             plain = attempts if window.ladder is None else 0
             plain = plain if window.looks is None else min(attempts, window.looks)
@@ -90,7 +90,7 @@ def attempts_in(campaign: Campaign, window: Window) -> int:
     periods, moment = 0, window.opens.utc
     while moment < window.closes.utc:
         periods, moment = periods + 1, period_of(window.quota.period, moment, window, campaign.zone).ends
-    return window.quota.count * periods * max(len(stages.window_tracks(campaign, window)), 1)
+    return window.quota.count * periods * max(len(windows.window_tracks(campaign, window)), 1)
 
 
 def is_open(campaign: Campaign, exposure: Exposure) -> bool:
@@ -99,7 +99,7 @@ def is_open(campaign: Campaign, exposure: Exposure) -> bool:
     return (window.looks is None and window.ladder is None) or exposure.plain > MANY_LOOKS
 
 
-def unprotected(campaign: Campaign) -> tuple[Problem, ...]:
+def exposure_warnings(campaign: Campaign) -> tuple[Problem, ...]:
     """A warning for each task of a window that nothing but its quota protects."""
     found = (one for one in exposures(campaign) if is_open(campaign, one))
     return tuple(
@@ -108,8 +108,8 @@ def unprotected(campaign: Campaign) -> tuple[Problem, ...]:
             "",
             None,
             None,
-            f"{one.window}: a team may look at {one.plain:,} results of {one.task} on a sealed reference, with nothing"
-            " but the quota to keep it from reading labels off them",
+            f"{one.window}: a team can see {one.plain:,} results of {one.task} on a sealed reference, and only "
+            "the quota keeps it from inferring labels from them",
             f"write looks = {USUAL_LOOKS}, or ladder = true",
             severity="warn",
         )

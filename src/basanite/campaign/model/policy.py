@@ -11,12 +11,44 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, Literal
 
-from basanite.campaign.model.hiding.curves import curves_shown
-from basanite.campaign.model.hiding.results import Cut, cut_down
-from basanite.campaign.model.ladder import Rung
 from basanite.campaign.model.plan import Campaign, Naming, Window
-from basanite.campaign.model.stages import is_blind, is_sealed
-from basanite.campaign.model.viewer import JUDGING, Viewer
+from basanite.campaign.model.redaction import Cut, Rung, curves_shown, cut_down
+from basanite.campaign.model.windows import is_blind, is_sealed
+
+STAFF = frozenset({"evaluation", "administrator"})
+JUDGING = frozenset({"judge", "annotator", "adjudicator"})
+
+
+@dataclass(frozen=True)
+class Viewer:
+    """A person as seen from one campaign; nobody in particular is a visitor."""
+
+    person: str | None = None
+    roles: frozenset[str] = frozenset()
+    """`judge`, `annotator`, `adjudicator`, `evaluation`, `administrator`, `team_maker`."""
+    team: str | None = None
+    """The team this person is an active member of, in this campaign."""
+    pi: bool = False
+    campaign: str | None = None
+    """The campaign it is seen from: rights hold there and nowhere else; None for what the system itself looks at."""
+
+    def at_home(self, campaign_id: str) -> bool:
+        """Whether the rights of this viewer hold in a campaign."""
+        return self.campaign in (None, campaign_id)
+
+    @property
+    def party(self) -> str:
+        """Whose turn it is where calls wait: the team's, or that of the campaign's own people (X-22)."""
+        return (None if self.staff else self.team) or self.campaign or ""
+
+    @property
+    def staff(self) -> bool:
+        """Whether this is one of the evaluation team."""
+        return bool(self.roles & STAFF)
+
+
+VISITOR = Viewer()
+
 
 Level = Literal["none", "ladder", "limited", "top", "full"]
 ACTS: Final = ("certification", "top", "details", "e2e", "public")
@@ -44,7 +76,7 @@ class SubmissionFacts:
     """Whether the team had used up the looks of the window when it came (X-23)."""
 
     @property
-    def compared(self) -> bool:
+    def is_compared(self) -> bool:
         """Whether it stands beside other teams' runs (M78, P-23)."""
         counts = self.standing in ("on time", "baseline") or (self.standing == "late" and self.admitted)
         return counts and (self.type == "primary" or self.standing == "baseline") and self.state == "scored"
@@ -84,11 +116,11 @@ NOTHING: Final = Sight()
 
 def effective(window: Window, releases: Mapping[str, datetime], now: datetime) -> frozenset[str]:
     """The releases that hold now; where a window names moments, an act takes effect at the next of them (X-16)."""
-    return frozenset(act for act, at in releases.items() if act in ACTS and _visible_from(window, at) <= now)
-
-
-def _visible_from(window: Window, at: datetime) -> datetime:
-    return min((moment.utc for moment in window.results_at if moment.utc >= at), default=at)
+    return frozenset(
+        act
+        for act, at in releases.items()
+        if act in ACTS and min((moment.utc for moment in window.results_at if moment.utc >= at), default=at) <= now
+    )
 
 
 def sight(
@@ -130,13 +162,14 @@ def _for_own_team(
     viewer: Viewer, campaign: Campaign, window: Window, submission: SubmissionFacts, acts: frozenset[str]
 ) -> Sight:
     certifying = "certification" in acts and viewer.pi
-    level = max(_feedback(window, submission), _released(acts, certifying), key=RANK.__getitem__)
+    released, state = _released_level(acts, certifying), submission.state
+    level = max(_feedback(window, submission), released, key=RANK.__getitem__)
     judging = bool(viewer.roles & JUDGING)
     visible = submission.state == "scored" and not judging
     return Sight(
         exists=True,
         own=True,
-        state=_own_state(window, submission.state, _released(acts, certifying)),
+        state=MASKED.get(state, state) if is_blind(window) and released == "none" else state,
         level=level if visible else "none",
         e2e="e2e" in acts or certifying or not is_blind(window),
         problems=True,
@@ -147,10 +180,6 @@ def _for_own_team(
         sealed=is_sealed(campaign, window),
         curves=visible and level == "full" and ("details" in acts or not is_sealed(campaign, window)),
     )
-
-
-def _own_state(window: Window, state: str, released: Level) -> str:
-    return MASKED.get(state, state) if is_blind(window) and released == "none" else state
 
 
 def _feedback(window: Window, submission: SubmissionFacts) -> Level:
@@ -164,7 +193,7 @@ def _feedback(window: Window, submission: SubmissionFacts) -> Level:
     return "ladder" if on_ladder else "full" if window.feedback == "full" else "limited"
 
 
-def _released(acts: frozenset[str], certifying: bool = False) -> Level:
+def _released_level(acts: frozenset[str], certifying: bool = False) -> Level:
     if "details" in acts or certifying:
         return "full"
     return "top" if "top" in acts else "none"
@@ -176,8 +205,8 @@ def _for_others(
     """Other teams see released primaries; everybody else, judges among them, what is public (M78, P-25)."""
     inside = viewer.team is not None and not viewer.roles & JUDGING
     open_to_viewer = inside or "public" in acts
-    level = _released(acts)
-    if not open_to_viewer or level == "none" or window.naming == "own" or not submission.compared:
+    level = _released_level(acts)
+    if not open_to_viewer or level == "none" or window.naming == "own" or not submission.is_compared:
         return NOTHING
     return Sight(
         exists=True,
@@ -199,7 +228,7 @@ def team_name(sight: Sight, viewer: Viewer, *, name: str, pseudonym: str, consen
     return name if sight.naming == "named" and (inside or consented) else pseudonym
 
 
-def shown(result: Mapping[str, Any], sight: Sight, rung: Rung | None = None) -> dict[str, Any]:
+def visible_result(result: Mapping[str, Any], sight: Sight, rung: Rung | None = None) -> dict[str, Any]:
     """What of a `score --json` object this sight lets through: nothing at all in a blind window."""
     if sight.level == "none":
         return {}
@@ -207,6 +236,6 @@ def shown(result: Mapping[str, Any], sight: Sight, rung: Rung | None = None) -> 
     return cut_down(result, cut, rung)
 
 
-def drawn(figures: Iterable[Mapping[str, Any]], sight: Sight) -> tuple[Mapping[str, Any], ...]:
+def visible_figures(figures: Iterable[Mapping[str, Any]], sight: Sight) -> tuple[Mapping[str, Any], ...]:
     """What of a result's figures this sight lets through, as plain data."""
     return curves_shown(figures, sealed=sight.sealed and not sight.staff) if sight.curves else ()

@@ -13,13 +13,14 @@ from sqlalchemy.orm import Session
 
 from basanite.campaign.model.refusals import RefusedError, refused
 from basanite.campaign.office import Office
-from basanite.campaign.store.link_secrets import link_digest, link_secret
 from basanite.campaign.store.tables import Account, Identity, Link
+from basanite.campaign.store.vault import link_digest, link_secret
 
 LASTS = {
     "confirm": timedelta(days=1),
     "invitation": timedelta(days=7),
     "password": timedelta(days=7),
+    "setup": timedelta(days=1),
 }
 """How long a link of each purpose works; a reset as long as the settings say."""
 
@@ -33,12 +34,18 @@ class MadeLink:
 
 
 def make_link(
-    session: Session, office: Office, purpose: str, *, person_id: str, data: Mapping[str, Any] | None = None
+    session: Session,
+    office: Office,
+    purpose: str,
+    *,
+    person_id: str | None = None,
+    data: Mapping[str, Any] | None = None,
 ) -> MadeLink:
-    """A link for one person and one purpose; older ones of the same person, purpose and data stop working."""
+    """A link for one person, or its holder, and one purpose; older ones of the same kind and data end."""
     now, number, content = office.clock(), secrets.token_hex(16), dict(data or {})
     _end_older(session, purpose, person_id, content)
     secret = link_secret(office.vault, number)
+    lasts = LASTS.get(purpose, timedelta(minutes=office.settings.accounts.link_minutes))
     session.add(
         Link(
             digest=link_digest(secret),
@@ -46,7 +53,7 @@ def make_link(
             person_id=person_id,
             data=content,
             made=now,
-            expires=now + _lasts(office, purpose),
+            expires=now + lasts,
         )
     )
     session.flush()
@@ -109,7 +116,7 @@ def end_links(session: Session, person_id: str, purpose: str | None = None) -> N
     session.execute(wanted if purpose is None else wanted.where(Link.purpose == purpose))
 
 
-def _end_older(session: Session, purpose: str, person_id: str, content: Mapping[str, Any]) -> None:
+def _end_older(session: Session, purpose: str, person_id: str | None, content: Mapping[str, Any]) -> None:
     query = select(Link).where(Link.purpose == purpose, Link.person_id == person_id, Link.used.is_(None))
     for link in session.scalars(query):
         if link.data == content:
@@ -122,10 +129,9 @@ def _is_pointless(session: Session, link: Link) -> bool:
     return account is not None and account.password is not None
 
 
-def _lasts(office: Office, purpose: str) -> timedelta:
-    return LASTS[purpose] if purpose in LASTS else timedelta(minutes=office.settings.accounts.link_minutes)
-
-
 def _dead() -> RefusedError:
-    fix = "if it was for a password, ask for a new one where you sign in; else ask for one, signed in as its account"
-    return refused("X-11", "this link does not work (any more)", fix, status=404)
+    fix = (
+        "for a password, request a new link on the sign-in page; otherwise sign in to "
+        "your account and request one there"
+    )
+    return refused("X-11", "this link is invalid or has expired", fix, status=404)

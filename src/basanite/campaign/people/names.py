@@ -11,9 +11,18 @@ from __future__ import annotations
 import re
 import secrets
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Final
 
+from sqlalchemy import or_, select
+from sqlalchemy.orm import Session
+
+from basanite.campaign.model.policy import STAFF
+from basanite.campaign.model.refusals import RefusedError
+from basanite.campaign.office import Office
+from basanite.campaign.store.personal import unseal
+from basanite.campaign.store.tables import Grant, Membership, Person, Team
 from basanite.problems import Problem, shortened
 
 LONGEST = 60
@@ -98,7 +107,7 @@ def name_problems(name: str, *, what: str = "name") -> Iterable[Problem]:
     if not 2 <= len(plain) <= LONGEST:
         yield _problem(f"the {what} has {len(plain)} characters", f"write 2 to {LONGEST}", name)
     if odd := sorted({char for char in plain if not (char.isalnum() or char in SPACES or unicodedata.combining(char))}):
-        yield _problem(f"the {what} holds {odd[0]!a}", "use letters, digits, spaces and - _ . ' &", name)
+        yield _problem(f"the {what} contains {odd[0]!a}", "use letters, digits, spaces and - _ . ' &", name)
     if len(mixed := sorted(scripts(plain))) > 1:
         yield _problem(
             f"the {what} mixes {' and '.join(script.title() for script in mixed)} letters",
@@ -106,7 +115,7 @@ def name_problems(name: str, *, what: str = "name") -> Iterable[Problem]:
             name,
         )
     if plain and not skeleton(plain):
-        yield _problem(f"the {what} holds no letter or digit", "begin with a letter", name)
+        yield _problem(f"the {what} contains no letters or digits", "start with a letter", name)
 
 
 def team_id_problems(team_id: str) -> Iterable[Problem]:
@@ -117,7 +126,7 @@ def team_id_problems(team_id: str) -> Iterable[Problem]:
             "",
             None,
             None,
-            "this cannot be a TeamID",
+            "this is not a valid TeamID",
             f"write 2 to {LONGEST_TEAM_ID} letters a-z or digits",
             shortened(team_id),
         )
@@ -139,3 +148,82 @@ def _script(char: str) -> str:
 
 def _problem(message: str, fix: str, found: str) -> Problem:
     return Problem("X-14", "", None, None, message, fix, shortened(found))
+
+
+TITLES: Final = "organizer organizers organiser organisers administrator administrators admin moderator"
+"""Words that say that somebody runs the evaluation."""
+OFFICES: Final = ("evaluation team", "the evaluation team", "the server", "the command line", "system", "erased")
+"""How pages call those who are no person."""
+_TITLES: Final = frozenset(map(skeleton, TITLES.split()))
+_OFFICES: Final = frozenset(map(skeleton, OFFICES))
+TAKEN: Final = "this name can be confused with that of an organizer or another team"
+OTHER: Final = "choose another one, or add a middle name or an initial"
+
+
+def check_person_name(session: Session, office: Office, name: str, *, person_id: str | None = None) -> None:
+    """Refuse the name of a person that can be taken for somebody else's; no name at all is to be chosen later."""
+    if found := list(_person_problems(session, office, name, person_id)):
+        raise RefusedError(found, status=422)
+
+
+def free_name(session: Session, office: Office, *wanted: str) -> str:
+    """The first of these names that nobody is taken for somebody else by; a number, if there is none."""
+    for name in wanted:
+        plain = "".join(char for char in name if char.isprintable())[:100].strip()
+        if plain and not list(_person_problems(session, office, plain, None)):
+            return plain
+    return f"Somebody {secrets.randbelow(9000) + 1000}"
+
+
+def team_name_problems(session: Session, office: Office, campaign_id: str, name: str) -> Iterator[Problem]:
+    """What is wrong with the name of a new team of a campaign besides its letters."""
+    seen = skeleton(name)
+    teams = session.execute(select(Team.name, Team.pseudonym).where(Team.campaign_id == campaign_id)).all()
+    if seen in {skeleton(one) for row in teams for one in row}:
+        message, fix = "another team's name looks the same", "choose a name that cannot be confused with it"
+        yield Problem("X-14", "", None, None, message, fix)
+    if seen in _organizers(session, office, None) or _claims_office(name):
+        yield _likeness_problem(TAKEN, OTHER, name)
+
+
+def _person_problems(session: Session, office: Office, name: str, person_id: str | None) -> Iterator[Problem]:
+    if not name:
+        return
+    if not all(map(is_seen, name)) or not skeleton(name):
+        yield _likeness_problem("the name contains invisible characters", "use only the letters of your name", name)
+    if any(len(scripts(word)) > 1 for word in name.split()):
+        yield _likeness_problem(
+            "a word of the name mixes letters of several scripts", "write each word in one script", name
+        )
+    seen, teams = skeleton(name), _teams_beside(session, person_id)
+    if seen in _organizers(session, office, person_id) or seen in teams or _claims_office(name):
+        yield _likeness_problem(TAKEN, OTHER, name)
+
+
+def _claims_office(name: str) -> bool:
+    """Whether a name says that its owner runs the evaluation."""
+    words = map(skeleton, re.split(r"[\W_]+", name))
+    return skeleton(name) in _OFFICES or not _TITLES.isdisjoint(words)
+
+
+def _organizers(session: Session, office: Office, besides: str | None) -> set[str]:
+    """What the names of all who run an evaluation here look like."""
+    holding = select(Grant.person_id).where(Grant.role.in_(STAFF), Grant.ended.is_(None))
+    rows = session.scalars(select(Person).where(Person.id.in_(holding)).order_by(Person.id).with_for_update(read=True))
+    return {skeleton(unseal(office.vault, row).name) for row in rows if row.id != besides} - {""}
+
+
+def _teams_beside(session: Session, person_id: str | None) -> set[str]:
+    """What the names of the other teams look like, in the campaigns that somebody has to do with."""
+    if person_id is None:
+        return set()
+    granted = select(Grant.campaign_id).where(Grant.person_id == person_id, Grant.ended.is_(None))
+    own = select(Membership.team_id).where(Membership.person_id == person_id, Membership.state.in_(("active", "asked")))
+    placed = select(Team.campaign_id).where(Team.id.in_(own))
+    here = or_(Team.campaign_id.in_(granted), Team.campaign_id.in_(placed))
+    beside = select(Team.name).where(here, Team.id.not_in(own), Team.state == "active")
+    return set(map(skeleton, session.scalars(beside)))
+
+
+def _likeness_problem(message: str, fix: str, found: str) -> Problem:
+    return Problem("X-26", "", None, None, message, fix, shortened(found))

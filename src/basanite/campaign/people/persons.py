@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from basanite.campaign.model.refusals import RefusedError, refused
 from basanite.campaign.office import SYSTEM, Actor, Office
-from basanite.campaign.people.likeness import check_person_name
+from basanite.campaign.people.names import check_person_name
 from basanite.campaign.store import events
 from basanite.campaign.store.personal import FORGOTTEN, Personal, mail_digest, normal_mail, seal, unseal
 from basanite.campaign.store.tables import Account, Person
@@ -19,32 +20,33 @@ LONGEST_MAIL = 254
 LONGEST_NAME = 200
 
 
-def add_person(
-    session: Session,
-    office: Office,
-    *,
-    name: str,
-    mail: str,
-    other: Mapping[str, str] | None = None,
-    zone: str = "UTC",
-    actor: Actor = SYSTEM,
-) -> Person:
+@dataclass(frozen=True, slots=True)
+class Newcomer:
+    """Somebody who gets an account."""
+
+    name: str
+    mail: str
+    other: Mapping[str, str] = field(default_factory=dict)
+    zone: str = "UTC"
+
+
+def add_person(session: Session, office: Office, new: Newcomer, *, actor: Actor = SYSTEM) -> Person:
     """A new person with an account that has no password yet; refused if the address is known already."""
-    check_personal(name, mail)
-    check_person_name(session, office, name)
-    if by_mail(session, office, mail) is not None:
+    check_personal(new.name, new.mail)
+    check_person_name(session, office, new.name)
+    if by_mail(session, office, new.mail) is not None:
         raise refused(
             "P-21",
-            "there is an account with this mail address already",
+            "there is already an account with this email address",
             "sign in, or ask for a new password",
             status=409,
         )
     now = office.clock()
-    person = Person(made=now, mail_digest=mail_digest(office.vault, mail))
+    person = Person(made=now, mail_digest=mail_digest(office.vault, new.mail))
     session.add(person)
     session.flush()
-    person.sealed = seal(office.vault, person.id, Personal(name, mail.strip(), dict(other or {})))
-    session.add(Account(person_id=person.id, zone=zone))
+    person.sealed = seal(office.vault, person.id, Personal(new.name, new.mail.strip(), dict(new.other)))
+    session.add(Account(person_id=person.id, zone=new.zone))
     events.record(session, "person.added", at=now, actor=actor.id, subject=person.id)
     return person
 
@@ -65,34 +67,34 @@ def find_person(session: Session, person_id: str) -> Person:
     """The person of an id, who must be there and not erased."""
     person = session.get(Person, person_id)
     if person is None or person.erased is not None:
-        raise refused("P-21", f"there is no person {person_id}", "look at the list of people", status=404)
+        raise refused("P-21", f"there is no person {person_id}", "see the list of people", status=404)
     return person
 
 
-def change_personal(
-    session: Session,
-    office: Office,
-    actor: Actor,
-    person_id: str,
-    *,
-    name: str | None = None,
-    mail: str | None = None,
-    other: Mapping[str, str] | None = None,
-) -> Personal:
+@dataclass(frozen=True, slots=True)
+class NewDetails:
+    """Personal data that are to be corrected; None: as it is."""
+
+    name: str | None = None
+    mail: str | None = None
+    other: Mapping[str, str] | None = None
+
+
+def change_personal(session: Session, office: Office, actor: Actor, person_id: str, details: NewDetails) -> Personal:
     """Correct personal data; what is not given stays. The event says which fields, never their content."""
     person = find_person(session, person_id)
     old = unseal(office.vault, person)
     new = Personal(
-        old.name if name is None else name,
-        old.mail if mail is None else mail.strip(),
-        dict(old.other if other is None else other),
+        old.name if details.name is None else details.name,
+        old.mail if details.mail is None else details.mail.strip(),
+        dict(old.other if details.other is None else details.other),
     )
     check_personal(new.name, new.mail)
     if new.name != old.name:
         check_person_name(session, office, new.name, person_id=person_id)
     holder = by_mail(session, office, new.mail)
     if holder is not None and holder.id != person_id:
-        raise refused("P-21", "another account has this mail address", "use another address", status=409)
+        raise refused("P-21", "another account uses this email address", "use another address", status=409)
     person.sealed, person.mail_digest = seal(office.vault, person_id, new), mail_digest(office.vault, new.mail)
     fields = [field for field in ("name", "mail", "other") if getattr(old, field) != getattr(new, field)]
     events.record(
@@ -111,12 +113,12 @@ def check_personal(name: str, mail: str) -> None:
                 "",
                 None,
                 1,
-                "the name is too long or holds control characters",
-                f"write at most {LONGEST_NAME} printable characters",
+                "the name is too long or contains control characters",
+                f"use at most {LONGEST_NAME} printable characters",
             )
         )
     if not _is_mail(mail.strip()):
-        found.append(Problem("X-14", "", None, 2, "this is no mail address", "write one like somebody@example.org"))
+        found.append(Problem("X-14", "", None, 2, "this is not an email address", "use one like somebody@example.org"))
     if found:
         raise RefusedError(tuple(found), status=422)
 

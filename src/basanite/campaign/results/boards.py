@@ -9,32 +9,34 @@ to be seen.
 
 from __future__ import annotations
 
-import hashlib
-import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from dataclasses import field as dataclass_field
+from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, select
+from sqlalchemy import ColumnElement, or_, select
 from sqlalchemy.orm import Session
 
-from basanite.campaign.model.finals import CLOSED, FACTOR, final_result, has_final_value, open_sets
+from basanite.campaign.actions import plans
 from basanite.campaign.model.plan import Campaign, Window
-from basanite.campaign.model.policy import RANK, Sight, effective, shown
-from basanite.campaign.model.stages import is_blind
-from basanite.campaign.model.standing import Run, compared
+from basanite.campaign.model.policy import RANK, Sight, effective, visible_result
+from basanite.campaign.model.redaction import NEVER_AN_EVALUATION
+from basanite.campaign.model.standings import Run, compared_runs
+from basanite.campaign.model.windows import CLOSED, FACTOR, final_result, has_final_value, is_blind, open_sets
 from basanite.campaign.office import Office
-from basanite.campaign.organising import plans
-from basanite.campaign.results.adopted import adopted, content
-from basanite.campaign.results.comparisons import Order
-from basanite.campaign.results.facts import Desk, facts_of, teams
-from basanite.campaign.results.provenance import provenance
-from basanite.campaign.results.seen import BoardRow, Provenance, SeenBoard
+from basanite.campaign.results.facts import Desk, Order, adopted_results, beyond_looks, content, facts_of, teams
+from basanite.campaign.results.views import BoardRow, Provenance, SeenBoard, provenance
 from basanite.campaign.store import looks
 from basanite.campaign.store.tables import Board, CampaignRow, Release, Result, Submission, Team
+from basanite.canonical import canonical_digest
+from basanite.scoring import find_task
 
+MOST_METRICS: Final = 6
+"""Columns of values on a board."""
 PURPOSE: Final = "board"
-OPEN_QUERIES: Final = "Values and ranks are over the closed queries; open ones never count toward a final value (M20)."
+OPEN_QUERIES: Final = "Values and ranks use the closed queries; open queries never count toward a final value (M20)."
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,7 @@ class Field:
     """The teams that have runs there and no primary one."""
 
     @property
-    def shown(self) -> tuple[Submission, ...]:
+    def rows(self) -> tuple[Submission, ...]:
         """All that can have a row."""
         return (*self.compared, *self.baselines)
 
@@ -73,14 +75,33 @@ class Ranking:
     """From which to which difference pairs of systems would show in 80 % of cases (S-30)."""
 
 
-def seen(session: Session, at: Desk, subject: Subject) -> SeenBoard:
+@dataclass(frozen=True)
+class Look:
+    """How somebody looks at a board."""
+
+    by: str = ""
+    """The metric that heads and ranks it; by default the window's own."""
+    until: datetime | None = None
+    """The moment whose board is shown: runs and results that came later are not there; None is now."""
+
+
+def visible_board(session: Session, at: Desk, subject: Subject, look: Look | None = None) -> SeenBoard:
     """A board as somebody may see it now; empty, with nothing counted, before anything is released to them."""
+    look = look or Look()
     window = plans.find_window(at.campaign, subject.window)
-    field = field_of(session, at.plan, subject)
-    view = _View(at, window, {run.id: at.sight(run) for run in field.shown}, _held(session, field))
-    listed = [run for run in field.shown if view.has_row(run)]
-    metric = next((name for name in map(view.metric, listed) if name), "")
-    ranking = _ranking(session, view, field, metric) if view.ranked else None
+    field, filled = field_of(session, at.plan, subject, look.until), window.board != "primary"
+    view = _View(
+        at,
+        window,
+        {run.id: at.sight(run, stands=filled) for run in field.rows},
+        _adopted_results(session, field, look.until),
+    )
+    visible = {key for key, sight in view.sights.items() if sight.exists and sight.level not in ("none", "ladder")}
+    listed = [run for run in field.rows if run.id in visible & view.held.keys()]
+    own = next((name for name in map(view.metric, listed) if name), "")
+    metrics = _metrics(view, listed, own)
+    metric = look.by if look.by in metrics else own
+    ranking = _ranking(session, view, field, metric) if view.shows_ranks else None
     had_seen = _looks(session, at.plan, window, subject, {run.team_id for run in listed})
     return SeenBoard(
         campaign=at.campaign.slug,
@@ -89,19 +110,30 @@ def seen(session: Session, at: Desk, subject: Subject) -> SeenBoard:
         language=subject.language,
         track=subject.track,
         metric=metric,
-        rows=_rows(session, view, listed, metric, ranking, had_seen),
-        left_out=field.left_out if view.ranked else {},
+        rows=_rows(session, view, listed, metrics, metric, ranking, had_seen),
+        left_out=field.left_out if view.shows_ranks else {},
         naming=window.naming,
         level=max((view.sights[run.id].level for run in listed), key=RANK.__getitem__, default="none"),
-        notes=_notes(at.campaign, window, view.ranked),
+        notes=_notes(at.campaign, window, view.shows_ranks),
         provenance=_provenance(session, view, listed),
-        pending=view.asked and ranking is None and len(field.compared) > 1 and bool(metric),
-        released="top" in view.released,
-        ranked=view.ranked,
+        pending=view.has_ranking and ranking is None and len(field.compared) > 1 and bool(metric),
+        released="top" in view.out,
+        ranked=view.shows_ranks,
         without_primary=at.viewer.team in field.without_primary,
         interim=at.now < window.closes.utc,
         detectable=None if ranking is None else ranking.detectable,
+        metrics=metrics,
+        fill=window.board,
     )
+
+
+def _metrics(view: _View, listed: Sequence[Submission], own: str) -> tuple[str, ...]:
+    """The metrics of the columns: the board's own, then those that most rows have, as results list them."""
+    found = Counter(
+        name for run in listed for name, entry in view.values(run).items() if entry.get("value") is not None
+    )
+    others = [name for name in found if name != own and name not in NEVER_AN_EVALUATION]
+    return tuple(filter(None, (own, *others)))[:MOST_METRICS]
 
 
 @dataclass(frozen=True)
@@ -112,32 +144,38 @@ class _View:
     window: Window
     sights: Mapping[str, Sight]
     held: Mapping[str, Result]
+    known: dict[str, Mapping[str, Any]] = dataclass_field(default_factory=dict)
+    """What was worked out of a run: a board asks for it several times."""
 
     @property
-    def released(self) -> frozenset[str]:
+    def out(self) -> frozenset[str]:
         """The levels of results that are out by now."""
         return effective(self.window, self.at.releases.get(self.window.id, {}), self.at.now)
 
     @property
-    def ranked(self) -> bool:
+    def shows_ranks(self) -> bool:
         """Whether runs of other teams, and so ranks, are released to this viewer."""
         inside = self.at.viewer.team is not None
-        return self.at.viewer.staff or ("top" in self.released and (inside or "public" in self.released))
+        return self.at.viewer.staff or ("top" in self.out and (inside or "public" in self.out))
 
     @property
-    def asked(self) -> bool:
+    def has_ranking(self) -> bool:
         """Whether ranks are to be seen, and so are or will be computed: the evaluation team's from the closing on."""
-        return self.ranked and (self.window.id in self.at.releases or self.window.closes.utc <= self.at.now)
-
-    def has_row(self, run: Submission) -> bool:
-        """Whether a run is on the board for this viewer."""
-        sight = self.sights[run.id]
-        return sight.exists and sight.level not in ("none", "ladder") and run.id in self.held
+        return self.shows_ranks and (self.window.id in self.at.releases or self.window.closes.utc <= self.at.now)
 
     def data(self, run: Submission) -> Mapping[str, Any]:
         """What may be seen of a run's final result."""
-        result = final_result(content(self.at.office, self.held[run.id]), self.at.campaign, self.window)
-        return {} if result is None else shown(result, self.sights[run.id])
+        if run.id not in self.known:
+            held = self.held[run.id]
+            whole = held.board if held.board is not None else content(self.at.office, held)
+            result = final_result(whole, self.at.campaign, self.window)
+            self.known[run.id] = {} if result is None else visible_result(result, self.sights[run.id])
+        return self.known[run.id]
+
+    def values(self, run: Submission) -> Mapping[str, Any]:
+        """The values that may be seen of a run's final result."""
+        found: Mapping[str, Any] = self.data(run).get("values") or {}
+        return found
 
     def metric(self, run: Submission) -> str:
         """The value that counts: the primary one, or the first that may be shown (E2E before its release)."""
@@ -146,12 +184,17 @@ class _View:
         return primary if primary in values or not values else str(next(iter(values)))
 
 
-def field_of(session: Session, plan: plans.Plan, subject: Subject) -> Field:
-    """Who is compared: one primary run of each team that counts; everybody else is counted with the reason."""
-    rows = {row.id: row for row in _speaking(session, plan.row.id, subject)}
+def field_of(session: Session, plan: plans.Plan, subject: Subject, until: datetime | None = None) -> Field:
+    """Who is compared: one run of each team that counts, chosen as the plan says; who is not is counted by reason."""
+    window = plans.find_window(plan.campaign, subject.window)
+    speaking = _speaking(session, plan.row.id, subject)
+    if window.board != "primary":
+        chosen_runs = _chosen_runs(session, plan, window, subject, until)
+        speaking = [*chosen_runs, *(row for row in speaking if row.standing == "baseline")]
+    rows = {row.id: row for row in speaking if until is None or row.received <= until}
     runs = [_run(plan.campaign, row) for row in rows.values()]
-    there = _teams_there(session, plan.row.id, subject)
-    chosen = compared(runs, there)
+    there = _teams_there(session, plan.row.id, subject) if window.board == "primary" else set()
+    chosen = compared_runs(runs, there)
     newest = {run.team: rows[run.id] for run in chosen.runs}
     baselines = tuple(rows[run.id] for run in chosen.baselines)
     return Field(tuple(newest.values()), baselines, chosen.left_out, frozenset(there - {run.team for run in runs}))
@@ -159,7 +202,34 @@ def field_of(session: Session, plan: plans.Plan, subject: Subject) -> Field:
 
 def _run(campaign: Campaign, row: Submission) -> Run:
     known = facts_of(campaign, row)
-    return Run(row.id, row.team_id, row.type, row.task, row.state, row.standing, known.admitted, known.described)
+    kind = row.type if plans.find_window(campaign, row.window).board == "primary" else "primary"
+    return Run(row.id, row.team_id, kind, row.task, row.state, row.standing, known.admitted, known.described)
+
+
+def _chosen_runs(
+    session: Session, plan: plans.Plan, window: Window, subject: Subject, until: datetime | None
+) -> list[Submission]:
+    """The best or the latest scored run of each team; runs after its looks were used up show no value, and no place."""
+    hidden = beyond_looks(session, plan)
+    question = select(Submission).where(*_on_board(plan.row.id, subject), Submission.state == "scored")
+    question = question.where(Submission.standing.in_(("on time", "late"))).order_by(Submission.received, Submission.id)
+    found = [run for run in session.scalars(question) if run.id not in hidden and (not until or run.received <= until)]
+    if window.board == "latest":
+        return list({run.team_id: run for run in found}.values())
+    held = adopted_results(session, [run.id for run in found], until)
+    sign = -1.0 if _lower_is_better(window, subject.task) else 1.0
+    best: dict[str, tuple[float, Submission]] = {}
+    for run in found:
+        value = held[run.id].primary if run.id in held else None
+        if value is not None and (run.team_id not in best or sign * value > best[run.team_id][0]):
+            best[run.team_id] = (sign * value, run)
+    return [run for _, run in best.values()]
+
+
+def _lower_is_better(window: Window, task: str) -> bool:
+    found = find_task(task.lower())
+    chosen = str(window.settings_of(task).get("primary") or "")
+    return found.metric(found.headline(chosen) if chosen else found.primary).best == "low"
 
 
 def counting_units(campaign: Campaign, window: Window) -> dict[str, str]:
@@ -171,7 +241,7 @@ def board_key(held: Mapping[str, Result], runs: Sequence[Submission], only: Mapp
     """The key of a comparison: the keys of all results that go into it, and over which units."""
     results = {run.id: held[run.id].key for run in runs if run.id in held}
     parts = {"purpose": PURPOSE, "results": results, "only": dict(only)}
-    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+    return canonical_digest(parts)
 
 
 def subjects(session: Session, campaign_id: str, window: str | None = None) -> tuple[Subject, ...]:
@@ -188,22 +258,26 @@ def orders_due(session: Session, office: Office) -> Iterator[Order]:
         plan = plans.current(session, campaign_id)
         due = set(session.scalars(select(Release.window).where(Release.campaign_id == campaign_id)))
         due |= {one.id for one in plan.campaign.windows if one.closes.utc <= plan.now(office.clock())}
-        for subject in _comparable(session, campaign_id, due):
+        filled = [one.id for one in plan.campaign.windows if one.board != "primary"]
+        for subject in _comparable(session, campaign_id, due, filled):
             yield from order_for(session, plan, subject)
 
 
-def _comparable(session: Session, campaign_id: str, windows: Iterable[str]) -> tuple[Subject, ...]:
-    """Every board of these windows on which there is a primary run; found without looking at all others."""
+def _comparable(
+    session: Session, campaign_id: str, windows: Iterable[str], filled: Iterable[str]
+) -> tuple[Subject, ...]:
+    """Every board of these windows with a primary run, or of those `filled` by other runs; others are not looked at."""
     columns = (Submission.window, Submission.task, Submission.language, Submission.track)
     here = Submission.campaign_id == campaign_id, Submission.window.in_(sorted(windows))
-    question = select(*columns).where(*here, Submission.type == "primary", Submission.state == "scored")
+    speaks = or_(Submission.type == "primary", Submission.window.in_(sorted(filled)))
+    question = select(*columns).where(*here, speaks, Submission.state == "scored")
     return tuple(Subject(*row) for row in session.execute(question.distinct().order_by(*columns)))
 
 
 def order_for(session: Session, plan: plans.Plan, subject: Subject) -> Iterator[Order]:
     """The comparison behind a board, unless it is there or there is nothing to compare."""
     field = field_of(session, plan, subject)
-    held, window = _held(session, field), plans.find_window(plan.campaign, subject.window)
+    held, window = _adopted_results(session, field), plans.find_window(plan.campaign, subject.window)
     only = counting_units(plan.campaign, window)
     key = board_key(held, field.compared, only)
     if len(field.compared) < 2 or not has_final_value(plan.campaign, window) or session.get(Board, key) is not None:
@@ -250,8 +324,8 @@ def _on_board(campaign_id: str, subject: Subject) -> tuple[ColumnElement[bool], 
     )
 
 
-def _held(session: Session, field: Field) -> dict[str, Result]:
-    return adopted(session, [run.id for run in field.shown])
+def _adopted_results(session: Session, field: Field, until: datetime | None = None) -> dict[str, Result]:
+    return adopted_results(session, [run.id for run in field.rows], until)
 
 
 def _ranking(session: Session, view: _View, field: Field, metric: str) -> Ranking | None:
@@ -279,20 +353,35 @@ def _rows(
     session: Session,
     view: _View,
     listed: Sequence[Submission],
+    metrics: Sequence[str],
     metric: str,
     ranking: Ranking | None,
     had_seen: Mapping[str, int],
 ) -> tuple[BoardRow, ...]:
+    # Seven arguments: the rows of one board, and all that stands in their columns.
     known = teams(session, [run.team_id for run in listed])
-    rows = [_row(view, run, known[run.team_id], metric, ranking, had_seen.get(run.team_id, 0)) for run in listed]
+    rows = [
+        replace(
+            _row(view, run, known[run.team_id], metric, ranking),
+            looks=had_seen.get(run.team_id, 0),
+            values={name: _numbers(view.values(run).get(name, {})) for name in metrics},
+        )
+        for run in listed
+    ]
     return tuple(sorted(rows, key=_order))
 
 
-def _row(view: _View, run: Submission, team: Team, metric: str, ranking: Ranking | None, had_seen: int) -> BoardRow:
+def _numbers(entry: Mapping[str, Any]) -> tuple[float | None, float | None, float | None]:
+    return entry.get("value"), entry.get("low"), entry.get("high")
+
+
+def _row(view: _View, run: Submission, team: Team, metric: str, ranking: Ranking | None) -> BoardRow:
     sight = view.sights[run.id]
-    entry = view.data(run).get("values", {}).get(metric, {})
+    entry = view.values(run).get(metric, {})
+    name = view.at.name_of(sight, team)
+    is_known = name == team.name  # a label or a date could tell whose run a pseudonym stands for (P-25)
     return BoardRow(
-        name=view.at.called(sight, team),
+        name=name,
         own=sight.own,
         baseline=run.standing == "baseline",
         value=entry.get("value"),
@@ -300,9 +389,11 @@ def _row(view: _View, run: Submission, team: Team, metric: str, ranking: Ranking
         high=entry.get("high"),
         ranks=None if ranking is None else ranking.ranks.get(run.id),
         group=None if ranking is None else ranking.groups.get(run.id),
-        looks=had_seen,
+        looks=0,
         submission_id=run.id if sight.own or sight.staff else None,
         note="late, admitted" if run.standing == "late" else "",
+        system=run.label if is_known else "",
+        received=run.received if is_known else None,
     )
 
 
@@ -317,15 +408,15 @@ def _looks(
     """How many results on these data each team had been shown before the window closed: one look for each (S-17)."""
     packs = set(window.dataset)
     seen_in = [one.id for one in plan.campaign.windows if not is_blind(one) and packs & set(one.dataset)]
-    where = plan.row.id, seen_in, subject.task, subject.language
-    return looks.before(session, *where, teams_listed, window.closes.utc)
+    data = looks.DataSet(plan.row.id, seen_in, subject.task, subject.language)
+    return looks.before(session, data, teams_listed, window.closes.utc)
 
 
 def _notes(campaign: Campaign, window: Window, ranked: bool) -> tuple[str, ...]:
     if not ranked:
-        return ("Nothing of other teams is released yet.",)
+        return ("No results of other teams are released yet.",)
     return (OPEN_QUERIES,) if open_sets(campaign, window) else ()
 
 
 def _provenance(session: Session, view: _View, listed: Sequence[Submission]) -> Provenance | None:
-    return provenance(session, listed[0], view.held[listed[0].id]) if listed else None
+    return provenance(session, view.at.plan, view.held[listed[0].id]) if listed else None

@@ -2,21 +2,108 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
+from typing import Any, Final
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from basanite.campaign.actions import plans
+from basanite.campaign.jobs.queue import enqueue
 from basanite.campaign.model.plan import Campaign, Window
-from basanite.campaign.model.policy import Sight, SubmissionFacts, sight, team_name
-from basanite.campaign.model.viewer import VISITOR, Viewer
-from basanite.campaign.office import Office
-from basanite.campaign.organising import plans
-from basanite.campaign.results.descriptions import missing_fields
-from basanite.campaign.store import looks
-from basanite.campaign.store.tables import Release, Submission, Team
+from basanite.campaign.model.policy import VISITOR, Sight, SubmissionFacts, Viewer, sight, team_name
+from basanite.campaign.model.refusals import refused
+from basanite.campaign.office import Actor, Office
+from basanite.campaign.people.roles import require_organiser
+from basanite.campaign.store import events, looks
+from basanite.campaign.store.database import in_blocks
+from basanite.campaign.store.tables import Adoption, Event, Release, Result, Submission, Team
+
+
+def adopted_results(
+    session: Session, submission_ids: Iterable[str], until: datetime | None = None
+) -> dict[str, Result]:
+    """The active result of each of these submissions, now or at a moment, for those that have one."""
+    found: dict[str, Result] = {}
+    for some in in_blocks(dict.fromkeys(submission_ids)):
+        found |= _some(session, some, until)
+    return found
+
+
+def history(session: Session, submission_id: str) -> tuple[Result, ...]:
+    """All results that held for a submission, oldest first; the last one holds now."""
+    question = select(Result).join(Adoption, Adoption.result_key == Result.key)
+    return tuple(session.scalars(question.where(Adoption.submission_id == submission_id).order_by(Adoption.sequence)))
+
+
+def adopt(session: Session, office: Office, submission_id: str, result_key: str, *, batch_id: str | None) -> Adoption:
+    """Let a result hold for its submission from now on; the one before stays in the history."""
+    row = Adoption(submission_id=submission_id, result_key=result_key, batch_id=batch_id, at=office.clock())
+    session.add(row)
+    session.get_one(Submission, submission_id).unsigned = True
+    session.flush()
+    return row
+
+
+def content(office: Office, result: Result) -> Mapping[str, Any]:
+    """The whole `score --json` object of a result: for `seeing` and for the evaluation team's own work alone."""
+    data: Mapping[str, Any] = json.loads(office.files.read(result.digest))
+    return data
+
+
+def _some(session: Session, ids: list[str], until: datetime | None) -> dict[str, Result]:
+    newest = select(func.max(Adoption.sequence)).where(Adoption.submission_id.in_(ids)).group_by(Adoption.submission_id)
+    newest = newest if until is None else newest.where(Adoption.at <= until)
+    question = select(Adoption.submission_id, Result).join(Result, Result.key == Adoption.result_key)
+    return {row[0]: row[1] for row in session.execute(question.where(Adoption.sequence.in_(newest)))}
+
+
+ASKED: Final = "comparison.asked"
+MOST_TURNS: Final = 10
+"""How often on one day organisers may ask again."""
+
+
+@dataclass(frozen=True)
+class Order:
+    """What the job `compare` takes."""
+
+    key: str
+    """The key of all results that go in; what comes out is stored under it."""
+    campaign_id: str
+    window: str
+    purpose: str
+    subject: Mapping[str, Any]
+
+
+def ask(session: Session, office: Office, orders: Iterable[Order], *, turn: int = 0, team: str | None = None) -> int:
+    """Ask for comparisons in the caller's transaction, each once a day and turn; says how many."""
+    listed = list(orders)
+    for order in listed:
+        key = f"compare:{order.key}:{office.clock():%Y-%m-%d}" + (f":{turn}" if turn else "")
+        enqueue(session, office, "compare", key, whose=team, **asdict(order))
+    return len(listed)
+
+
+def ask_again(session: Session, office: Office, actor: Actor, campaign_id: str, orders: Iterable[Order]) -> int:
+    """An organiser asks for what is still missing, say after the disk was full; so many times a day."""
+    require_organiser(session, actor, campaign_id)
+    day = office.clock().replace(hour=0, minute=0, second=0, microsecond=0)
+    asked = select(func.count()).where(Event.kind == ASKED, Event.campaign_id == campaign_id, Event.at >= day)
+    turn = (session.scalar(asked) or 0) + 1
+    if turn > MOST_TURNS:
+        message = f"comparisons were already requested {MOST_TURNS} times today"
+        raise refused("M78", message, "check the worker's log for the cause", status=429)
+    events.record(session, ASKED, at=office.clock(), actor=actor.id, subject=campaign_id, campaign_id=campaign_id)
+    return ask(session, office, (order for order in orders if order.campaign_id == campaign_id), turn=turn)
+
+
+def missing_fields(campaign: Campaign, track: str, description: Mapping[str, Any]) -> tuple[str, ...]:
+    """The fields that the track requires and the description leaves empty; such a run is held back (P-31)."""
+    required = next((one.required for one in campaign.tracks if one.id == track), ())
+    return tuple(name for name in required if not str(description.get(name) or "").strip())
 
 
 @dataclass(frozen=True)
@@ -41,14 +128,15 @@ class Desk:
         """The row of the calendar that a submission was made in."""
         return plans.find_window(self.campaign, submission.window)
 
-    def sight(self, submission: Submission) -> Sight:
-        """What of a submission this viewer may see now."""
+    def sight(self, submission: Submission, *, stands: bool = False) -> Sight:
+        """What of a submission this viewer may see now; `stands`: it stands for its team on a board."""
         window = self.window(submission)
         released = self.releases.get(window.id, {})
         facts = replace(facts_of(self.campaign, submission), beyond_looks=submission.id in self.beyond_looks)
+        facts = replace(facts, type="primary") if stands else facts
         return sight(self.viewer, self.campaign, window, facts, released, self.now)
 
-    def called(self, seen: Sight, team: Team) -> str:
+    def name_of(self, seen: Sight, team: Team) -> str:
         """What a team is called for this viewer (P-25)."""
         consented = team.named_consent is not None
         return team_name(seen, self.viewer, name=team.name, pseudonym=team.pseudonym, consented=consented)

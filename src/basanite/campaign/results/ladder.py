@@ -5,7 +5,6 @@ The paired comparison is computed by the limited child and stored; a run that wa
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -14,16 +13,14 @@ from typing import Any, Final
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from basanite.campaign.model.hiding.results import DECIMALS, rounded
-from basanite.campaign.model.ladder import USUAL_ERRORS, Rung, climb, standard_error
+from basanite.campaign.actions import plans
 from basanite.campaign.model.plan import Window
+from basanite.campaign.model.redaction import DECIMALS, USUAL_ERRORS, Rung, climb, round_value, standard_error
 from basanite.campaign.office import Office
-from basanite.campaign.organising import plans
-from basanite.campaign.results.adopted import adopted, content
-from basanite.campaign.results.comparisons import Order
-from basanite.campaign.results.facts import Desk, beyond_looks
-from basanite.campaign.store.tables import Board, CampaignRow, Result, Submission
-from basanite.spine import find_task
+from basanite.campaign.results.facts import Desk, Order, adopted_results, beyond_looks, content
+from basanite.campaign.store.tables import Board, CampaignRow, Submission
+from basanite.canonical import canonical_digest
+from basanite.scoring import find_task
 
 PURPOSE: Final = "ladder"
 NEW, SHOWN = "new", "shown"
@@ -32,7 +29,7 @@ NEW, SHOWN = "new", "shown"
 def rung(session: Session, at: Desk, row: Submission) -> Rung | None:
     """Where the team stood on the ladder once this run of its was in."""
     runs = [run for run in _runs(session, row) if (run.received, run.id) <= (row.received, row.id)]
-    return _climbed(session, at.office, at.window(row), runs, beyond_looks(session, at.plan, row.team_id))[0]
+    return _climb_runs(session, at.office, at.window(row), runs, beyond_looks(session, at.plan, row.team_id))[0]
 
 
 def orders_due(session: Session, office: Office) -> Iterator[Order]:
@@ -42,7 +39,7 @@ def orders_due(session: Session, office: Office) -> Iterator[Order]:
         over = beyond_looks(session, plan)
         for window in plan.campaign.windows:
             for runs in _of_teams(session, campaign_id, window) if _has_ladder(window, over) else ():
-                waiting = _climbed(session, office, window, runs, over)[1]
+                waiting = _climb_runs(session, office, window, runs, over)[1]
                 if waiting is not None:
                     yield waiting
 
@@ -75,14 +72,14 @@ def _runs(session: Session, row: Submission) -> Sequence[Submission]:
     return session.scalars(question.order_by(Submission.received, Submission.id)).all()
 
 
-def _climbed(
+def _climb_runs(
     session: Session, office: Office, window: Window, runs: Sequence[Submission], over: Collection[str]
 ) -> tuple[Rung | None, Order | None]:
     """The rung after all these runs, and the first comparison that is not there yet.
 
     Runs whose values their team saw as they are lead to the best of them, on which the ladder begins (X-23).
     """
-    held = adopted(session, [run.id for run in runs])
+    held = adopted_results(session, [run.id for run in runs])
     at, best, errors = None, None, USUAL_ERRORS if window.ladder is None else window.ladder
     for tries, run in enumerate((run for run in runs if run.id in held), start=1):
         data = content(office, held[run.id])
@@ -97,7 +94,8 @@ def _climbed(
             at = climb(None, value, gain=0.0, standard_error=error, tries=tries, errors=errors)
             best = run
             continue
-        key = ladder_key(held[run.id], held[best.id])
+        parts = {"purpose": PURPOSE, NEW: held[run.id].key, SHOWN: held[best.id].key}
+        key = canonical_digest(parts)
         board = session.get(Board, key)
         if board is None:
             systems = {NEW: run.id, SHOWN: best.id}
@@ -112,17 +110,11 @@ def _best_seen(before: Rung | None, value: float, *, lower: bool) -> Rung | None
     """The rung after a value that its team saw: the better one, as it was rounded for them."""
     if not math.isfinite(value):
         return before
-    found = Rung(rounded(value), 10**-DECIMALS)
+    found = Rung(round_value(value), 10**-DECIMALS)
     if before is None or before.value is None or found.value is None:
         return found
     better = found.value < before.value if lower else found.value > before.value
     return found if better else before
-
-
-def ladder_key(new: Result, shown: Result) -> str:
-    """The key of the comparison of two results."""
-    parts = {"purpose": PURPOSE, NEW: new.key, SHOWN: shown.key}
-    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
 def _number(value: Any) -> float:

@@ -16,17 +16,17 @@ from typing import Any, Final, Literal
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from basanite.campaign.actions import plans
 from basanite.campaign.intake.quotas import lock_team
-from basanite.campaign.model.hiding.results import JUDGED, NEVER_AN_EVALUATION
+from basanite.campaign.model.policy import Viewer
+from basanite.campaign.model.redaction import JUDGED, NEVER_AN_EVALUATION
 from basanite.campaign.model.refusals import RefusedError, missing, refused
-from basanite.campaign.model.viewer import Viewer
 from basanite.campaign.office import Actor, Office
-from basanite.campaign.organising import plans
-from basanite.campaign.results import comparisons
-from basanite.campaign.results.adopted import adopted, content
-from basanite.campaign.results.facts import Desk, desk
+from basanite.campaign.results import facts
+from basanite.campaign.results.facts import Desk, adopted_results, content, desk
 from basanite.campaign.store import events
 from basanite.campaign.store.tables import Board, Event, Result, Submission
+from basanite.canonical import canonical_text
 
 PURPOSE: Final = "own"
 ASKED: Final = "comparison.own"
@@ -54,7 +54,7 @@ class Pair:
     flags: tuple[str, ...] = ()
     """Why there is no interval."""
 
-    def turned(self) -> Pair:
+    def reverse(self) -> Pair:
         """The same pair with the second run first."""
         turned = {"first": "second", "second": "first"}.get(self.verdict, self.verdict)
         gap, low, high = (None if one is None else -one for one in (self.difference, self.high, self.low))
@@ -66,15 +66,13 @@ class Pair:
             low=low,
             high=high,
             verdict=turned,
-            reasons=tuple(_turned(reason) for reason in self.reasons),
+            reasons=tuple(
+                {**one, "low": -one["high"], "high": -one["low"]}
+                if None not in (one.get("low"), one.get("high"))
+                else one
+                for one in self.reasons
+            ),
         )
-
-
-def _turned(reason: Mapping[str, Any]) -> dict[str, Any]:
-    """A reason that tells an interval, for the difference with the other sign."""
-    if reason.get("low") is None or reason.get("high") is None:
-        return dict(reason)
-    return {**reason, "low": -reason["high"], "high": -reason["low"]}
 
 
 @dataclass(frozen=True)
@@ -102,15 +100,15 @@ class _Chosen:
         results = {run.id: self.held[run.id].key for run in self.runs}
         return hashlib.sha256(json.dumps({"purpose": PURPOSE, "results": results}).encode()).hexdigest()
 
-    def order(self) -> comparisons.Order:
+    def order(self) -> facts.Order:
         """What the job is told."""
         first = self.runs[0]
         place = {"task": first.task, "language": first.language, "track": first.track}
         systems = {run.id: run.id for run in self.runs}
-        return comparisons.Order(self.key, first.campaign_id, first.window, PURPOSE, {**place, "systems": systems})
+        return facts.Order(self.key, first.campaign_id, first.window, PURPOSE, {**place, "systems": systems})
 
 
-def compared(
+def own_comparison(
     session: Session, office: Office, viewer: Viewer, campaign_id: str, run_ids: Sequence[str]
 ) -> OwnComparison:
     """Where the comparison of these own runs stands, for this viewer, now."""
@@ -123,7 +121,7 @@ def compared(
         data = json.loads(office.files.read(row.digest))
         metric = _metric(chosen, data)
         return OwnComparison("there", metric, tuple(_pairs(data, metric)))
-    asked = _asked(session, chosen)
+    asked = _request_times(session, chosen)
     if not asked:
         return OwnComparison("open")
     return OwnComparison("computing" if office.clock() - max(asked) < HOUR else "failed")
@@ -136,11 +134,11 @@ def ask(
     chosen = _chosen(session, office, viewer, campaign_id, run_ids)
     team = chosen.runs[0].team_id
     lock_team(session, team)
-    asked = _asked(session, chosen)
+    asked = _request_times(session, chosen)
     if session.get(Board, chosen.key) is not None or (asked and office.clock() - max(asked) < HOUR):
         return
     _refuse_too_many(session, office, chosen)
-    comparisons.ask(session, office, [chosen.order()], turn=len(asked), team=team)
+    facts.ask(session, office, [chosen.order()], turn=len(asked), team=team)
     data = {"key": chosen.key, "runs": [run.id for run in chosen.runs]}
     events.record(session, ASKED, at=office.clock(), actor=actor.id, subject=team, campaign_id=campaign_id, data=data)
 
@@ -154,7 +152,7 @@ def _chosen(session: Session, office: Office, viewer: Viewer, campaign_id: str, 
     if len(runs) < len(ids):
         raise missing("submission")
     at = desk(session, office, viewer, plans.current(session, campaign_id))
-    chosen = _Chosen(tuple(runs[one] for one in ids), adopted(session, ids), at)
+    chosen = _Chosen(tuple(runs[one] for one in ids), adopted_results(session, ids), at)
     _check(chosen)
     return chosen
 
@@ -162,15 +160,17 @@ def _chosen(session: Session, office: Office, viewer: Viewer, campaign_id: str, 
 def _check(chosen: _Chosen) -> None:
     """Everything of all runs is shown, and they were scored alike."""
     if any(chosen.desk.sight(run).level != "full" or run.id not in chosen.held for run in chosen.runs):
-        fix = "choose runs of which you see all values"
-        raise refused("S-17", "a paired test would tell more of these runs than their window shows", fix, status=403)
+        fix = "choose runs whose values you can see"
+        raise refused(
+            "S-17", "a paired test would reveal more about these runs than their window shows", fix, status=403
+        )
     held = [chosen.held[run.id] for run in chosen.runs]
-    if len({(one.reference_id, json.dumps(one.settings, sort_keys=True)) for one in held}) > 1:
+    if len({(one.reference_id, canonical_text(one.settings)) for one in held}) > 1:
         message = "these runs were not scored with the same reference and settings"
-        raise refused("P-18", message, "choose runs of one window that were scored with the same key", status=422)
+        raise refused("P-18", message, "choose runs of one window that were scored with the same reference", status=422)
 
 
-def _asked(session: Session, chosen: _Chosen, since: datetime | None = None) -> list[datetime]:
+def _request_times(session: Session, chosen: _Chosen, since: datetime | None = None) -> list[datetime]:
     """When this comparison was asked for; with a moment, when any of the team was since then."""
     first = chosen.runs[0]
     question = select(Event.at, Event.data).where(
@@ -181,9 +181,9 @@ def _asked(session: Session, chosen: _Chosen, since: datetime | None = None) -> 
 
 
 def _refuse_too_many(session: Session, office: Office, chosen: _Chosen) -> None:
-    recent = _asked(session, chosen, since=office.clock() - HOUR)
+    recent = _request_times(session, chosen, since=office.clock() - HOUR)
     if len(recent) >= MOST_AN_HOUR:
-        message = f"your team asked for {len(recent)} comparisons within the last hour"
+        message = f"your team requested {len(recent)} comparisons within the last hour"
         raise refused("X-7", message, "wait a little", status=429, retry_at=min(recent) + HOUR)
 
 

@@ -9,10 +9,12 @@ transaction in which nothing happens is ended by the server, so that its locks a
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import partial
 from itertools import islice
 from threading import Lock
 from typing import Any, Final, TypeVar
@@ -31,14 +33,19 @@ PRAGMAS = (
     "recursive_triggers=ON",  # so that REPLACE cannot go around the guards on deleting
 )
 
-KEPT: Final = {"pool_size": 20, "max_overflow": 20}
+KEPT: Final[Mapping[str, Any]] = {
+    "pool_size": 20,
+    "max_overflow": 20,
+    "json_serializer": partial(json.dumps, allow_nan=False),
+}
 """Connections that stay open, and those beyond them: together as many as calls run at once. By its own measure the
-package keeps five and lets no more than fifteen work, so that a crowd opens and closes a connection at every call."""
+package keeps five and lets no more than fifteen work, so that a crowd opens and closes a connection at every call.
+Nan and infinity are no JSON: PostgreSQL refuses them, and so does SQLite here; an undefined value is null."""
 GONE_SECONDS: Final = 25
 """After this time without an answer the other side of a connection counts as gone, here and at the server."""
 SERVER_LIMITS: Final = {
     "idle_in_transaction_session_timeout": "2min",  # a process that stands still keeps its locks no longer
-    "lock_timeout": f"{BUSY_MILLISECONDS}ms",  # as long as on SQLite: then whoever waits is told so
+    "lock_timeout": f"{BUSY_MILLISECONDS}ms",  # as long as on SQLite: then anyone who waits is told so
     "statement_timeout": "10min",
     "client_connection_check_interval": "10s",  # nobody computes for a machine that is gone
     "tcp_keepalives_idle": "10",
@@ -46,7 +53,7 @@ SERVER_LIMITS: Final = {
     "tcp_keepalives_count": "3",
     "tcp_user_timeout": f"{GONE_SECONDS}s",
 }
-"""What the server is asked to hold us to. Whoever writes `options=` into the address of the database says it all."""
+"""What the server is asked to hold us to. Anyone who writes `options=` into the address of the database says it all."""
 CONNECTING: Final[Mapping[str, Any]] = {
     "connect_timeout": 10,
     "keepalives": 1,
@@ -73,7 +80,7 @@ def in_blocks(values: Iterable[T], most: int = ASKED_AT_ONCE) -> Iterator[list[T
 
 
 def inserting(session: Session, table: Any) -> postgresql.Insert | sqlite.Insert:
-    """An insertion that can say what happens to a row that is there already: each engine has its own."""
+    """An insertion that can say what happens to a row that already exists: each engine has its own."""
     on_postgresql = session.get_bind().dialect.name == "postgresql"
     return postgresql.insert(table) if on_postgresql else sqlite.insert(table)
 
@@ -113,7 +120,7 @@ class Database:
     def _turn(self) -> Iterator[None]:
         """Let writers of this process come one after the other: SQLite itself lets them poll, and some for long.
 
-        Whoever has waited as long as SQLite would asks it nevertheless, and gets its answer.
+        Anyone who has waited as long as SQLite would asks it nevertheless, and gets its answer.
         """
         waited = self.is_sqlite and self._queue.acquire(timeout=BUSY_MILLISECONDS / 1000)
         try:

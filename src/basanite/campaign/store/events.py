@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
@@ -12,6 +11,7 @@ from sqlalchemy import func, select, text
 from sqlalchemy.orm import Session
 
 from basanite.campaign.store.tables import Event
+from basanite.canonical import canonical_text
 
 BEGINNING = "0" * 64
 LOCK = 0x62617361
@@ -33,13 +33,14 @@ def record(
     data: Mapping[str, Any] | None = None,
 ) -> Event:
     """Add an event in the caller's transaction; `data` holds ids and facts, never personal data or a secret."""
+    # Seven arguments: they are the columns of the row, which numbers and digests itself, and every caller names them.
     if session.get_bind().dialect.name == "postgresql":
         session.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": LOCK})
     session.flush()
     sequence, previous = head(session)
-    content = _content(sequence + 1, campaign_id, at, actor, kind, subject, data or {})
-    digest = _digest(previous, content)
-    event = Event(**content | {"at": at}, previous=previous, digest=digest)
+    event = Event(sequence=sequence + 1, campaign_id=campaign_id, at=at, actor=actor, kind=kind, subject=subject)
+    event.data, event.previous = dict(data or {}), previous
+    event.digest = _digest(previous, _content(event))
     session.add(event)
     session.flush()
     return event
@@ -54,7 +55,7 @@ def head(session: Session) -> tuple[int, str]:
 def broken(session: Session, anchors: Iterable[tuple[int, str]] = ()) -> Iterator[int]:
     """The numbers of events that were changed, or before which one is missing; none if the chain holds.
 
-    A chain that was cut off at its end, or written anew as a whole, holds in itself: only `anchors`, the numbers and
+    A chain that was cut off at its end, or written again as a whole, holds in itself: only `anchors`, the numbers and
     digests that receipts carry (X-6), tell. The number of one that does not hold is given, too.
     """
     previous, expected, wanted = BEGINNING, 1, _by_number(anchors)
@@ -76,31 +77,19 @@ def _by_number(anchors: Iterable[tuple[int, str]]) -> dict[int, set[str]]:
 
 def _holds(event: Event, wanted: Mapping[int, set[str]]) -> bool:
     """Whether an event is what its digest says, and what every anchor says."""
-    content = _content(event.sequence, event.campaign_id, event.at, event.actor, event.kind, event.subject, event.data)
-    right = event.digest == _digest(event.previous, content)
+    try:
+        right = event.digest == _digest(event.previous, _content(event))
+    except ValueError:  # somebody wrote nan or infinity into the table, which no event holds
+        right = False
     return right and wanted.get(event.sequence, set()) <= {event.digest}
 
 
-def _content(
-    sequence: int,
-    campaign_id: str | None,
-    at: datetime,
-    actor: str,
-    kind: str,
-    subject: str,
-    data: Mapping[str, Any],
-) -> dict[str, Any]:
-    return {
-        "sequence": sequence,
-        "campaign_id": campaign_id,
-        "at": at.astimezone(UTC).isoformat(timespec="microseconds"),
-        "actor": actor,
-        "kind": kind,
-        "subject": subject,
-        "data": dict(data),
-    }
+def _content(event: Event) -> dict[str, Any]:
+    """What the digest of an event covers."""
+    names = ("sequence", "campaign_id", "actor", "kind", "subject", "data")
+    at = event.at.astimezone(UTC).isoformat(timespec="microseconds")
+    return {"at": at, **{name: getattr(event, name) for name in names}}
 
 
 def _digest(previous: str, content: Mapping[str, Any]) -> str:
-    plain = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return hashlib.sha256(f"{previous}\n{plain}".encode()).hexdigest()
+    return hashlib.sha256(f"{previous}\n{canonical_text(content)}".encode()).hexdigest()

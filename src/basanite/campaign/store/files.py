@@ -1,28 +1,97 @@
 """Files under the digest of their content: written once, never changed, and whole or not there at all.
 
 The digest is always that of the plain content, also where files are encrypted on disk (references, on request: P-12).
-Whoever needs a file for another program asks to have it lent: a link where that is possible, a copy elsewhere. Where
+Anyone who needs a file for another program asks to have it lent: a link where that is possible, a copy elsewhere. Where
 files lie in an object store, the folder holds copies of those that were used on this machine.
 """
 
 from __future__ import annotations
 
 import errno
+import fcntl
 import hashlib
 import os
 import re
 import secrets
 import shutil
-from collections.abc import Iterable, Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Protocol
+from typing import BinaryIO, Final, Protocol
 
 from basanite.campaign.model.refusals import RefusedError, refused
 from basanite.campaign.sealing import LONGEST_HEAD, TAG, Lock, seal, unseal
 from basanite.campaign.sealing import PIECE as SEALED_PIECE
-from basanite.campaign.store.copies import Copies
+
+LOCK: Final = ".copies"
+SPARED: Final = 3600.0
+"""Seconds after its last use in which a copy is kept in any case: anyone who was given its path may open it later."""
+EVERY: Final = 600.0
+"""Seconds between two looks at how large all copies together are."""
+
+
+@dataclass(frozen=True)
+class Copies:
+    """A folder of copies that together are not much longer than so many bytes; 0: as long as the disk."""
+
+    folder: Path
+    most: int
+    is_kept: Callable[[Path], bool]
+    """Whether the store has what a file is a copy of; what it does not have is no copy, and stays."""
+
+    def use(self, *places: Path) -> bool:
+        """Whether a copy lies at one of the places; if so, it counts as used now."""
+        with self._lock(fcntl.LOCK_SH):
+            for place in places:
+                with suppress(FileNotFoundError):
+                    os.utime(place)
+                    return True
+        return False
+
+    def look_after(self, *, now: float | None = None) -> int:
+        """Trim, unless somebody has looked not long ago; gives how many bytes are free for it."""
+        now = time.time() if now is None else now
+        if not self.most or now - (self.folder / LOCK).stat().st_mtime < EVERY:
+            return 0
+        os.utime(self.folder / LOCK, (now, now))
+        return self.trim(now=now)
+
+    def trim(self, *, now: float) -> int:
+        """Throw away the copies that were used longest ago until the others fit; gives how many bytes they had."""
+        held = sorted(self._copies_in_use())
+        over, freed = sum(size for _, size, _ in held) - self.most, 0
+        for used, size, path in held:
+            if freed >= over or used > now - SPARED:
+                break
+            if self.is_kept(path) and self._drop(path, used):
+                freed += size
+        return freed
+
+    def _copies_in_use(self) -> Iterator[tuple[float, int, Path]]:
+        """Each copy with its last use and its length."""
+        for path in self.folder.glob("??/*"):
+            with suppress(FileNotFoundError):
+                seen = path.stat()
+                yield seen.st_mtime, seen.st_size, path
+
+    def _drop(self, path: Path, used: float) -> bool:
+        """Throw a copy away, unless it was used meanwhile or is lent: then its bytes would stay anyway."""
+        with self._lock(fcntl.LOCK_EX), suppress(FileNotFoundError):
+            seen = path.stat()
+            if seen.st_mtime > used or seen.st_nlink > 1:
+                return False
+            path.unlink()
+        return True
+
+    @contextmanager
+    def _lock(self, how: int) -> Iterator[None]:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with os.fdopen(os.open(self.folder / LOCK, os.O_RDWR | os.O_CREAT, 0o600)) as lock:
+            fcntl.flock(lock, how)
+            yield
+
 
 PIECE = 2**20
 SEALED = ".sealed"
@@ -72,17 +141,24 @@ class Files:
         self._fetch(digest)
         return self.path(digest)
 
+    @property
+    def scratch(self) -> Path:
+        """The folder for what is still being made, beside the files: what is sealed never lies in a shared place."""
+        folder = self.folder / "fresh"
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder
+
     def path(self, digest: str) -> Path:
         """Where the plain content of this digest lies, whether it is there or not."""
         if not DIGEST.fullmatch(digest):
-            raise ValueError(f"{digest!r} is no digest")
+            raise ValueError(f"{digest!r} is not a digest")
         return self.folder / digest[:2] / digest[2:]
 
     def has(self, digest: str) -> bool:
         """Whether the content is there."""
         if self.remote is not None:
             return any(self.remote.has(name) for name in self._names(digest))
-        return self._is_here(digest)
+        return self.path(digest).is_file() or self._sealed_path(digest).is_file()
 
     def digests(self) -> Iterator[str]:
         """The digests of all content, in rising order."""
@@ -93,10 +169,12 @@ class Files:
     def size(self, digest: str) -> int:
         """How long the content is; FileNotFoundError if it is not there."""
         self._fetch(digest)
-        if self.path(digest).is_file() or not self._sealed(digest).is_file():
+        if self.path(digest).is_file() or not self._sealed_path(digest).is_file():
             return self.path(digest).stat().st_size
-        with self._sealed(digest).open("rb") as file:
-            return plain_size(file)
+        with self._sealed_path(digest).open("rb") as file:
+            head = len(file.readline(LONGEST_HEAD))
+            rest = file.seek(0, os.SEEK_END) - head
+            return rest - TAG * -(-rest // (SEALED_PIECE + TAG))  # each sealed piece is longer by a tag
 
     def read(self, digest: str) -> bytes:
         """The whole content; for what is known to be small."""
@@ -105,7 +183,7 @@ class Files:
     def pieces(self, digest: str) -> Iterator[bytes]:
         """The content in pieces; FileNotFoundError if it is not there."""
         self._fetch(digest)
-        path = self._sealed(digest)
+        path = self._sealed_path(digest)
         if self.lock is not None and path.is_file():
             with path.open("rb") as file:
                 yield from unseal(file, self.lock)
@@ -143,8 +221,8 @@ class Files:
                 file.write(piece)
             file.flush()
             os.fsync(file.fileno())
-            self._name(fresh, counted.stored)
-        return counted.stored
+            self._name(fresh, counted.summary)
+        return counted.summary
 
     def take(self, path: Path) -> Stored:
         """Keep a copy of a file."""
@@ -160,9 +238,9 @@ class Files:
             counted = _Counted(_pieces(file))
             for _ in counted:
                 pass
-        if expected not in (None, counted.stored.digest):
-            return counted.stored
-        return self.keep(path, counted.stored)
+        if expected not in (None, counted.summary.digest):
+            return counted.summary
+        return self.keep(path, counted.summary)
 
     def keep(self, path: Path, stored: Stored) -> Stored:
         """Keep a file of our own, whose digest is known already: quick enough to be part of a transaction."""
@@ -179,7 +257,7 @@ class Files:
         return stored
 
     def send(self, path: Path, stored: Stored) -> None:
-        """Keep a file in the object store, if there is one, ahead of the transaction that needs it: sending takes long.
+        """Upload a file to the object store, if there is one, before the transaction that needs it: uploads are slow.
 
         Meanwhile nobody waits for locks. The caller has seen that the transaction will not be refused.
         """
@@ -188,7 +266,7 @@ class Files:
 
     def _fetch(self, digest: str) -> None:
         """Bring the content to this machine, as it lies in the object store."""
-        if self.remote is None or self.copies.use(*(places := (self.path(digest), self._sealed(digest)))):
+        if self.remote is None or self.copies.use(*(places := (self.path(digest), self._sealed_path(digest)))):
             return
         for target in places:
             with suppress(FileNotFoundError), self._fresh() as (file, fresh):
@@ -200,32 +278,26 @@ class Files:
                 self.copies.look_after()
                 return
 
-    def _is_here(self, digest: str) -> bool:
-        return self.path(digest).is_file() or self._sealed(digest).is_file()
-
     def _names(self, digest: str) -> tuple[str, str]:
-        return _short(self.path(digest)), _short(self._sealed(digest))
+        return _short(self.path(digest)), _short(self._sealed_path(digest))
 
-    def _sealed(self, digest: str) -> Path:
+    def _sealed_path(self, digest: str) -> Path:
         return self.path(digest).with_name(digest[2:] + SEALED)
 
     @contextmanager
     def _fresh(self) -> Iterator[tuple[BinaryIO, Path]]:
-        place = self.folder / "fresh"
-        fresh = place / secrets.token_hex(16)
+        fresh = self.folder / "fresh" / secrets.token_hex(16)
         try:
-            with room_needed():
-                place.mkdir(parents=True, exist_ok=True)
-                with fresh.open("xb") as file:
-                    yield file, fresh
+            with room_needed(), (self.scratch / fresh.name).open("xb") as file:
+                yield file, fresh
         finally:
             fresh.unlink(missing_ok=True)
 
     def _name(self, fresh: Path, stored: Stored) -> None:
-        """Give a finished file its name, in the object store first; whoever holds it here only holds a copy."""
+        """Give a finished file its name, in the object store first; no matter who holds it here only holds a copy."""
         if self.has(stored.digest):
             return
-        target = self.path(stored.digest) if self.lock is None else self._sealed(stored.digest)
+        target = self.path(stored.digest) if self.lock is None else self._sealed_path(stored.digest)
         if self.remote is None:
             self._link(fresh, target)
             return
@@ -262,16 +334,9 @@ class _Counted:
             yield piece
 
     @property
-    def stored(self) -> Stored:
+    def summary(self) -> Stored:
         """What has passed so far."""
         return Stored(self._digest.hexdigest(), self._size)
-
-
-def plain_size(file: BinaryIO) -> int:
-    """How long the content of a sealed file is: each of its pieces is longer by a tag."""
-    head = len(file.readline(LONGEST_HEAD))
-    rest = file.seek(0, os.SEEK_END) - head
-    return rest - TAG * -(-rest // (SEALED_PIECE + TAG))
 
 
 def _pieces(file: BinaryIO) -> Iterator[bytes]:
@@ -305,6 +370,6 @@ def check_room(folder: Path, size: int) -> None:
 
 
 def no_room() -> RefusedError:
-    """The disk is full: ours to mend, and nothing is lost by waiting."""
-    fix = "try again later: what has arrived is kept; tell the operators"
-    return refused("P-11", "there is no room left on the server", fix, status=507)
+    """The disk is full: ours to fix, and nothing is lost by waiting."""
+    fix = "try again later: received data are kept; notify the operators"
+    return refused("P-11", "the server's disk is full", fix, status=507)

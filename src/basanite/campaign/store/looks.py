@@ -1,7 +1,7 @@
-"""How many results each team had seen on a set of data: kept as a number, so that no board counts them anew (S-17).
+"""How many results each team had seen on a set of data: kept as a number, so that no board counts them again (S-17).
 
 A submission that is scored stays scored, so the number only grows. It is written after the event that goes with it:
-whoever writes both takes the lock of the log first, and nobody waits for each other in a circle.
+anyone who writes both takes the lock of the log first, and nobody waits for each other in a circle.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from typing import NamedTuple
 
 from sqlalchemy import delete, func, insert, or_, select
 from sqlalchemy.orm import Session
@@ -26,7 +27,7 @@ def note(session: Session, row: Submission) -> None:
 
 
 def recount(session: Session, campaign_id: str) -> None:
-    """Count a campaign anew whose submissions came as they are, from another server."""
+    """Count a campaign again whose submissions came as they are, from another server."""
     session.execute(delete(Looks).where(Looks.campaign_id == campaign_id))
     place = [getattr(Submission, name) for name in PLACE]
     scored = select(*place, func.count()).where(Submission.campaign_id == campaign_id, Submission.state == "scored")
@@ -50,29 +51,31 @@ def beyond(session: Session, campaign_id: str, most: Mapping[str, int], team: st
     return frozenset(session.scalars(select(of.c.id).where(over)))
 
 
-def before(
-    session: Session,
-    campaign_id: str,
-    windows: Sequence[str],
-    task: str,
-    language: str,
-    teams: Iterable[str],
-    end: datetime,
-) -> Counter[str]:
+class DataSet(NamedTuple):
+    """What looks are counted on: the windows that show results of the same data, a task and a language."""
+
+    campaign_id: str
+    windows: Sequence[str]
+    task: str
+    language: str
+
+
+def before(session: Session, data: DataSet, teams: Iterable[str], end: datetime) -> Counter[str]:
     """By team, the results for what was received in these windows before a moment.
 
     Only what came later is counted, and taken off: nothing as long as the moment is to come, then what was late, and
     what came to a window that closes after it.
     """
-    there = Looks.campaign_id == campaign_id, Looks.window.in_(windows), Looks.task == task, Looks.language == language
-    later = (
-        Submission.campaign_id == campaign_id,
-        Submission.window.in_(windows),
-        Submission.task == task,
-        Submission.language == language,
-        Submission.state == "scored",
-        Submission.received >= end,
+    there, later = (
+        [
+            table.campaign_id == data.campaign_id,
+            table.window.in_(data.windows),
+            table.task == data.task,
+            table.language == data.language,
+        ]
+        for table in (Looks, Submission)
     )
+    later += [Submission.state == "scored", Submission.received >= end]
     found: Counter[str] = Counter()
     for some in in_blocks(sorted(teams)):
         kept = select(Looks.team_id, Looks.count).where(*there, Looks.team_id.in_(some))

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 from basanite.campaign.settings import Storage
 from basanite.errors import BasaniteError
+from basanite.extras import missing_extra
 
 PIECE = 2**20
 
@@ -27,7 +28,7 @@ class Bucket:
 
     def __init__(self, address: str, storage: Storage) -> None:
         self.address = address
-        self.store = _opened(address, storage)
+        self.store = _open_store(address, storage)
 
     def has(self, name: str) -> bool:
         """Whether there is such an object."""
@@ -66,16 +67,14 @@ class Bucket:
             yield bytes(piece)
 
 
-def _opened(address: str, storage: Storage) -> Any:
+def _open_store(address: str, storage: Storage) -> Any:
     try:
         from obstore.store import S3Store
     except ModuleNotFoundError as error:
-        raise ObjectStoreError(
-            "Files in an object store need the extra s3: pip install -r requirements/s3.txt."
-        ) from error
+        raise ObjectStoreError(str(missing_extra("obstore"))) from error
     parts = urlsplit(address)
     if parts.scheme != "s3" or not parts.netloc:
-        raise ObjectStoreError(f"{address!r} is no address of a bucket: write s3://BUCKET/PREFIX.")
+        raise ObjectStoreError(f"{address!r} is not a bucket address: write s3://BUCKET/PREFIX.")
     given = {
         "endpoint": storage.endpoint,
         "region": storage.region,

@@ -1,4 +1,4 @@
-"""Personal data under a key of each person's own: whoever destroys the key has erased every copy, backups included.
+"""Personal data under a key of each person's own: anyone who destroys the key has erased every copy, backups included.
 
 Only `people.sealed` holds names and addresses (P-21). The key lies in the vault, which is never part of a backup.
 """
@@ -16,6 +16,7 @@ from sqlalchemy.orm import Session
 
 from basanite.campaign.store.tables import Person
 from basanite.campaign.store.vault import Vault
+from basanite.canonical import canonical_text
 
 KEYS = "person"
 """The kind of these keys in the vault."""
@@ -58,7 +59,7 @@ def mail_digest(vault: Vault, mail: str) -> str:
 def seal(vault: Vault, person_id: str, personal: Personal) -> bytes:
     """Personal data under the person's key."""
     content = {"name": personal.name, "mail": personal.mail, "other": dict(personal.other)}
-    plain = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+    plain = canonical_text(content).encode()
     return seal_bytes(vault, person_id, plain)
 
 

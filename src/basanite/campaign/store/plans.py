@@ -9,8 +9,8 @@ from typing import NamedTuple
 from sqlalchemy import bindparam, or_, select
 from sqlalchemy.orm import Session
 
+from basanite.campaign.model.campaign_file import load
 from basanite.campaign.model.plan import Campaign
-from basanite.campaign.model.reading import load
 from basanite.campaign.model.refusals import missing
 from basanite.campaign.store.tables import CampaignRow, PlanVersion
 
@@ -37,10 +37,10 @@ _NAMED = (
 """Asked at every call that names a campaign, and so built once."""
 
 
-def named(session: Session, slug_or_id: str) -> InForce | None:
+def find_campaign(session: Session, slug_or_id: str) -> InForce | None:
     """The newest version of the campaign of this slug or id, if there is one."""
     found = session.execute(_NAMED, {"name": slug_or_id}).first()
-    return None if found is None else InForce(found[0], parsed(found.text), found.version)
+    return None if found is None else InForce(found[0], parse_plan(found.text), found.version)
 
 
 def in_force(session: Session, campaign_id: str) -> InForce:
@@ -49,7 +49,7 @@ def in_force(session: Session, campaign_id: str) -> InForce:
     found = session.execute(query.order_by(PlanVersion.version.desc()).limit(1)).first()
     if found is None:
         raise missing("campaign")
-    return InForce(session.get_one(CampaignRow, campaign_id), parsed(found.text), found.version)
+    return InForce(session.get_one(CampaignRow, campaign_id), parse_plan(found.text), found.version)
 
 
 def at_version(session: Session, campaign_id: str, version: int) -> Campaign:
@@ -58,10 +58,10 @@ def at_version(session: Session, campaign_id: str, version: int) -> Campaign:
     found = session.scalar(query)
     if found is None:
         raise missing(f"version {version} of the plan")
-    return parsed(found)
+    return parse_plan(found)
 
 
 @lru_cache(maxsize=64)
-def parsed(text: str) -> Campaign:
+def parse_plan(text: str) -> Campaign:
     """What a campaign's file says; one that was kept has been read before, so it can be read."""
     return load(text)

@@ -39,7 +39,7 @@ class Vault:
         return self._path(kind, name).read_bytes()
 
     def keep(self, kind: str, name: str, secret: bytes) -> None:
-        """Keep a secret under a name; one that is there already stays as it is."""
+        """Keep a secret under a name; one that already exists stays as it is."""
         path = self._path(kind, name)
         self._make_folders(path.parent)
         fresh = path.with_name(f".{secrets.token_hex(8)}")
@@ -99,17 +99,27 @@ class Vault:
         return hmac.new(self.secret(kind, name), content, hashlib.sha256).hexdigest()
 
     def _make_folders(self, folder: Path) -> None:
-        """Each folder is closed to others, whatever the umask of whoever started the server."""
+        """Each folder is closed to others, whatever the umask of anyone who started the server."""
         for place in (self.folder, folder):
             if not place.is_dir():
                 try:
                     place.mkdir(parents=True, exist_ok=True)
                 except (PermissionError, FileExistsError, NotADirectoryError) as error:
                     cure = 'Name a folder that the server\'s user can write, outside the data folder: vault = "..."'
-                    raise SettingError(f"The vault {place} cannot be made: {error.strerror}. {cure}") from None
+                    raise SettingError(f"The vault {place} cannot be created: {error.strerror}. {cure}") from None
                 place.chmod(0o700)
 
     def _path(self, kind: str, name: str) -> Path:
         if not (NAME.fullmatch(kind) and NAME.fullmatch(name)):
             raise ValueError(f"{kind}/{name} cannot be the name of a secret")
         return self.folder / kind / name
+
+
+def link_secret(vault: Vault, number: str) -> str:
+    """The secret part of the address of the link with this random number."""
+    return vault.hmac("digest", "links", number.encode())
+
+
+def link_digest(secret: str) -> str:
+    """What is kept of a secret."""
+    return hashlib.sha256(secret.encode()).hexdigest()

@@ -12,18 +12,22 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from basanite.cli.operating.office import data_option, opened
-from basanite.cli.options import as_json, problem_line, say
+from basanite import canonical
+from basanite.cli.office import data_option, open_office
+from basanite.cli.options import as_json, gather_options, problem_line, say
 from basanite.errors import BasaniteError, InvalidInputError
 from basanite.problems import Problem, visible
-from basanite.reports.formats import json_output
+from basanite.reports.wording import moment
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
+    from basanite.campaign.actions.plans import Plan
+    from basanite.campaign.actions.registry import At
     from basanite.campaign.office import Actor, Office
-    from basanite.campaign.organising.plans import Plan
 
+NEWEST = "newest"
+"""What stands for an id where the last one is meant."""
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
@@ -35,34 +39,39 @@ class Desk:
     session: Session
     actor: Actor
 
+    def at(self, slug: str) -> At:
+        """Where an action happens, in the campaign of this slug; it may be empty where there is one only."""
+        from basanite.campaign.actions.registry import At
+
+        return At(self.office, self.session, self.actor, slug)
+
     def plan(self, slug: str) -> Plan:
         """The campaign of a slug, as it stands."""
-        from basanite.campaign.organising import plans
-
-        return plans.current(self.session, slug)
+        return self.at(slug).plan
 
     def person(self, mail: str) -> str:
         """The id of the person with a mail address, or with this id."""
-        return person_of(self.session, self.office, mail)
+        return self.at("").person(mail)
 
     def team(self, campaign_id: str, name: str) -> str:
         """The id of the team of a name in a campaign."""
-        from sqlalchemy import select
+        return self.at(campaign_id).team(name)
 
-        from basanite.campaign.model.refusals import missing
-        from basanite.campaign.store.tables import Team
 
-        found = select(Team.id).where(Team.campaign_id == campaign_id, (Team.name == name) | (Team.id == name))
-        team = self.session.scalars(found).first()
-        if team is None:
-            raise missing(f"team as {name!r}")
-        return team
+@dataclass(frozen=True)
+class AdminOptions:
+    """What every command of an organiser takes: in which office, as whom, and how to print."""
+
+    data: Path | None
+    mail: str | None
+    as_json: bool
 
 
 def admin_options(command: Command) -> Command:
-    """Add what every command of an organiser takes: where, who, and how to print."""
-    who = "Act as the person with this mail address; without it the log says `command`."
-    return as_json(data_option(click.option("--as", "mail", metavar="MAIL", help=who)(command)))
+    """Add what every command of an organiser takes; the command gets it as one argument `admin`."""
+    who = "Act as the person with this email address; without it the log says `command`."
+    whole = gather_options(AdminOptions, "admin")(command)
+    return as_json(data_option(click.option("--as", "mail", metavar="MAIL", help=who)(whole)))
 
 
 def campaign_option(command: Command) -> Command:
@@ -73,14 +82,14 @@ def campaign_option(command: Command) -> Command:
 
 def reason_option(command: Command) -> Command:
     """Add `--reason`, which those concerned will read."""
-    return click.option("--reason", default="", help="Why: logged, and told to those concerned.")(command)
+    return click.option("--reason", default="", help="The reason; logged, and shown to the people concerned.")(command)
 
 
 @contextmanager
-def at_desk(data: Path | None, mail: str | None, *, json: bool = False) -> Iterator[Desk]:
+def at_desk(admin: AdminOptions) -> Iterator[Desk]:
     """A transaction in the office: all of it is kept, or nothing; a refusal ends with its problems and exit code 1."""
-    with refusals(json=json), opened(data) as office, office.writing() as session:
-        yield Desk(office, session, _actor(session, office, mail))
+    with refusals(json=admin.as_json), open_office(admin.data) as office, office.writing() as session:
+        yield Desk(office, session, _actor(session, office, admin.mail))
 
 
 @contextmanager
@@ -100,50 +109,35 @@ def refusals(*, json: bool) -> Iterator[None]:
 def _refuse(problems: Iterable[Problem], *, json: bool) -> None:
     listed = list(problems)
     if json:
-        sys.stdout.write(json_output.dumps({"done": False, "problems": [problem.as_dict() for problem in listed]}))
+        sys.stdout.write(canonical.dumps({"done": False, "problems": [problem.as_dict() for problem in listed]}))
     for problem in [] if json else listed:
-        say(problem_line(problem) if problem.file else f"{problem.message} ({problem.rule}). To do: {problem.fix}")
+        say(problem_line(problem) if problem.file else f"{problem.message} [{problem.rule}]. Fix: {problem.fix}")
     raise click.exceptions.Exit(1)
 
 
 def the_campaign(desk: Desk, slug: str) -> Plan:
     """The campaign that is meant: the one named, or the only one there is."""
-    from sqlalchemy import select
-
-    from basanite.campaign.model.refusals import refused
-    from basanite.campaign.store.tables import CampaignRow
-
-    if slug:
-        return desk.plan(slug)
-    slugs = list(desk.session.scalars(select(CampaignRow.slug).order_by(CampaignRow.slug).limit(10)))
-    if len(slugs) == 1:
-        return desk.plan(slugs[0])
-    fix = f"name it: --campaign, one of {', '.join(slugs)}" if slugs else "add one: basanite admin campaign add FILE"
-    raise refused("P-7", "there are several campaigns" if slugs else "there is no campaign yet", fix, status=404)
+    return desk.at(slug).plan
 
 
 def _actor(session: Session, office: Office, mail: str | None) -> Actor:
+    from basanite.campaign.actions.registry import At
     from basanite.campaign.office import COMMAND, Actor
 
-    return COMMAND if mail is None else Actor(person_of(session, office, mail), COMMAND.door)
+    return COMMAND if mail is None else Actor(At(office, session, COMMAND).person(mail), COMMAND.door)
 
 
-def person_of(session: Session, office: Office, mail: str) -> str:
-    """The id of the person with this mail address, or with this id."""
-    from basanite.campaign.model.refusals import refused
-    from basanite.campaign.people.persons import by_mail
-    from basanite.campaign.store.tables import Person
+def newest(rows: Sequence[Any], what: str) -> str:
+    """The id of the last of some rows; refused if there is none."""
+    from basanite.campaign.actions.registry import newest as last_of
 
-    person = by_mail(session, office, mail) if "@" in mail else session.get(Person, mail)
-    if person is None:
-        raise refused("P-21", "there is no person with this address", "add them: basanite admin people add", status=404)
-    return person.id
+    return last_of(rows, what)
 
 
 def show(data: Mapping[str, Any], words: Iterable[str], *, json: bool) -> None:
     """Print an answer: one JSON object, or words; no stranger's text can hide or act in them (X-14)."""
     if json:
-        sys.stdout.write(json_output.dumps(plain(data)))
+        sys.stdout.write(canonical.dumps(plain(data)))
         return
     for line in words:
         click.echo(visible(line))
@@ -158,16 +152,6 @@ def plain(value: Any) -> Any:
     if isinstance(value, list | tuple | set | frozenset):
         return [plain(part) for part in value]
     return value
-
-
-def moment(value: datetime | None) -> str:
-    """A moment as people read it.
-
-    >>> from datetime import UTC
-    >>> moment(datetime(2018, 5, 19, 4, tzinfo=UTC)), moment(None)
-    ('2018-05-19 04:00 UTC', '-')
-    """
-    return "-" if value is None else f"{value:%Y-%m-%d %H:%M} UTC"
 
 
 def table(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], *, empty: str) -> list[str]:

@@ -1,1 +1,1 @@
-"""Archives, folders and single files from strangers: read without unpacking, repaired, and written."""
+"""Archives and folders from strangers: read without unpacking, side by side, repaired and written; their names."""

@@ -14,10 +14,8 @@ from pathlib import Path
 from typing import BinaryIO, Literal
 
 from basanite.errors import UnreadableError
-from basanite.formats.archives.inflate import Gunzip
 from basanite.formats.archives.members import Digest, Intake, Limits, Member, RefusedError, member_digest
-from basanite.formats.archives.tar import MAGIC, Entry, Tar, what_it_is
-from basanite.formats.packs.archive_names import ArchiveName, parse_name
+from basanite.formats.archives.tar import MAGIC, Entry, Gunzip, Tar, what_it_is
 from basanite.problems import Findings, Problem, Severity, Where, shortened
 
 __all__ = ["Digest", "Kind", "Limits", "Member", "Source", "check_archive_name", "member_digest", "open_source"]
@@ -59,7 +57,7 @@ class Source:
                 yield member
             self.complete = True
         except RefusedError as refusal:
-            intake.refused(refusal)
+            intake.report(refusal.rule, refusal.message, refusal.fix, file=refusal.file, found=refusal.found)
         except OSError as error:
             raise _unreadable(self.path, error) from error
 
@@ -75,6 +73,8 @@ def open_source(path: Path, *, limits: Limits | None = None, depth: int = 1, whe
 
 def check_archive_name(name: str, *, severity: Severity = "warn") -> Problem | None:
     """One problem for all that is off in an archive's name; `parse_name` gives one for each part (M55-M57, M59)."""
+    from basanite.formats.archives.archive_names import ArchiveName, parse_name  # here, because it loads all data sets
+
     found = parse_name(name, severity=severity)
     if isinstance(found, ArchiveName):
         return None
@@ -104,7 +104,7 @@ def _archive_members(path: Path, intake: Intake) -> Iterator[Member]:
         _expect_gzip(file)
         tar = Tar(Gunzip(file, intake.limits), intake.limits)
         for entry in tar:
-            name = _judged(entry, intake)
+            name = _admit_entry(entry, intake)
             if name is None:
                 tar.skip(entry)
             else:
@@ -121,7 +121,7 @@ def _expect_gzip(file: BinaryIO) -> None:
     file.seek(0)
 
 
-def _judged(entry: Entry, intake: Intake) -> str | None:
+def _admit_entry(entry: Entry, intake: Intake) -> str | None:
     """The name of a file to be read; None for folders and for what is refused."""
     intake.count()
     if entry.is_file:
@@ -140,7 +140,7 @@ def _folder_members(path: Path, intake: Intake) -> Iterator[Member]:
 
 
 def _files_below(path: Path, above: bytes, intake: Intake) -> Iterator[Member]:
-    for item in _listed(path, intake):
+    for item in _entries_by_name(path, intake):
         name = above + os.fsencode(item.name)
         if item.is_symlink():
             intake.link(name, "a symbolic link")
@@ -149,10 +149,10 @@ def _files_below(path: Path, above: bytes, intake: Intake) -> Iterator[Member]:
         elif not item.is_file(follow_symlinks=False):
             intake.link(name, "a device or pipe")
         else:
-            yield from _file(Path(item.path), name, intake)
+            yield from _file_member(Path(item.path), name, intake)
 
 
-def _listed(path: Path, intake: Intake) -> list[os.DirEntry[str]]:
+def _entries_by_name(path: Path, intake: Intake) -> list[os.DirEntry[str]]:
     """The entries of a folder by name, counted while they are listed."""
     items = []
     with os.scandir(path) as listing:
@@ -170,7 +170,7 @@ def _subfolder(item: os.DirEntry[str], name: bytes, intake: Intake) -> Iterator[
     yield from _files_below(Path(item.path), name, intake)
 
 
-def _file(path: Path, raw: bytes, intake: Intake) -> Iterator[Member]:
+def _file_member(path: Path, raw: bytes, intake: Intake) -> Iterator[Member]:
     """One file on disk as a member, or none where its name or size is refused."""
     name = intake.admit(raw)
     if name is None:
@@ -194,7 +194,7 @@ def _content(file: BinaryIO, size: int) -> bytes:
 
 def _single_member(path: Path, intake: Intake) -> Iterator[Member]:
     intake.count()
-    return _file(path.resolve(), os.fsencode(path.name), intake)
+    return _file_member(path.resolve(), os.fsencode(path.name), intake)
 
 
 READERS = {"archive": _archive_members, "folder": _folder_members, "file": _single_member}

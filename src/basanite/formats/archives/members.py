@@ -97,10 +97,6 @@ class Intake:
             Problem(rule, place, None, None, message, fix, shortened(found), severity=severity, where=self.where)
         )
 
-    def refused(self, refusal: RefusedError) -> None:
-        """Add the problem that ended the reading."""
-        self.report(refusal.rule, refusal.message, refusal.fix, file=refusal.file, found=refusal.found)
-
     def count(self) -> None:
         """Count one more entry of any kind and stop at the limit (M85)."""
         self.entries += 1
@@ -129,7 +125,7 @@ class Intake:
 
     def _once(self, name: str, raw: bytes) -> str | None:
         if not name or name in self.seen:
-            message = f"the name {shortened(name)} comes twice" if name else "a file has no name"
+            message = f"the name {shortened(name)} appears twice" if name else "a file has no name"
             self._unsafe(raw, message, "give each file a name of its own")
             return None
         self.seen.add(name)
@@ -167,13 +163,9 @@ class Intake:
         parent = "/".join(parts[: len(parts) - self.depth])
         fix = _packing(parent) if self.depth == 1 else f"{_packing(parent)}, or move what lies too deep one folder up"
         found, hint = shortened(parent + "/"), "or let --fix do it"
-        message = self._nested_message(parent)
+        what, more = ("the files", "") if self.depth == 1 else ("folders", ", with no folders in them")
+        message = f"{what} lie in the folder {shortened(parent)}/; they belong at top level{more}"
         self.findings.add(Problem("M53", self.source, None, None, message, fix, found, where=self.where, hint=hint))
-
-    def _nested_message(self, parent: str) -> str:
-        if self.depth == 1:
-            return f"the files lie in the folder {shortened(parent)}/; they belong at top level"
-        return f"folders lie in the folder {shortened(parent)}/; they belong at top level, with no folders in them"
 
     def is_litter(self, parts: list[str]) -> bool:
         """Whether an operating system left the file behind; such files are skipped, with one warning for all."""

@@ -1,18 +1,27 @@
-"""Tar headers from strangers: a strict reader of ustar, GNU and PAX names that never extracts (M53, M54, X-8).
+"""A strict reader of gzip-compressed tars from strangers, which never extracts (M53, M54, M85, X-8).
 
-The standard library's reader takes header data of any size into memory and, on many installed versions, can be led
-out of a folder; this one reads forward only, caps every length before it reads, and knows files and folders only.
+`Gunzip` reads one gzip stream, never more in memory than was asked for and with no hidden second half. `Tar` reads the
+headers inside: ustar, GNU and PAX names. The standard library's reader takes header data of any size into memory and,
+on many installed versions, can be led out of a folder; this one reads forward only, caps every length before it reads,
+and knows files and folders only.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import BinaryIO, cast
 
-from basanite.formats.archives.inflate import AGAIN, AHEAD, Gunzip
-from basanite.formats.archives.members import Limits, RefusedError
+from isal import igzip_lib
+
+from basanite.formats.archives.members import KIB, MIB, Limits, RefusedError
 from basanite.problems import shortened
 
+PIECE_READ = 256 * KIB
+AHEAD = 64 * KIB
+PADDING = MIB
+DAMAGE = cast(type[Exception], igzip_lib.error)
+AGAIN = "pack and send it again"
 BLOCK = 512
 ZEROS = bytes(BLOCK)
 EXTENDED = frozenset(b"xgLK")
@@ -26,6 +35,124 @@ KINDS = {
     FOLDER: "a folder",
     ord("6"): "a named pipe",
 }
+MAGIC = {
+    b"\x1f\x8b": "a gzip stream",
+    b"PK\x03\x04": "a zip archive",
+    b"PK\x05\x06": "an empty zip archive",
+    b"BZh": "a bzip2 stream",
+    b"\xfd7zXZ\0": "an xz stream",
+    b"\x28\xb5\x2f\xfd": "a zstd stream",
+    b"7z\xbc\xaf\x27\x1c": "a 7z archive",
+    b"Rar!\x1a\x07": "a rar archive",
+    b"\x1f\x9d": "a compress (.Z) stream",
+    b"%PDF-": "a PDF",
+}
+
+
+class Gunzip:
+    """Reads the contents of one gzip stream in pieces of the size that is asked for."""
+
+    def __init__(self, file: BinaryIO, limits: Limits) -> None:
+        self._file, self._limits = file, limits
+        self._gzip = igzip_lib.IgzipDecompressor(flag=igzip_lib.DECOMP_GZIP)
+        self._held, self._at = b"", 0
+        self._taken = self._given = 0
+
+    def read(self, size: int, *, ahead: int = AHEAD) -> bytes:
+        """The next `size` bytes; fewer only where the stream ends.
+
+        `ahead` more are inflated along with a short read, which spares calls where many short reads follow;
+        before one large member it is 0, so that the member's bytes are made once and never copied.
+        """
+        piece = self._piece(size, ahead)
+        if len(piece) == size:
+            return piece
+        pieces, missing = [piece], size - len(piece)
+        while missing and (piece := self._piece(missing, ahead)):
+            pieces.append(piece)
+            missing -= len(piece)
+        return b"".join(pieces)
+
+    def skip(self, size: int) -> int:
+        """Pass over `size` bytes and return how many there were."""
+        missing = size
+        while missing and (piece := self._piece(min(missing, MIB), AHEAD)):
+            missing -= len(piece)
+        return size - missing
+
+    def finish(self) -> None:
+        """Read to the very end: the checksum must hold and nothing but zeros may follow (X-8)."""
+        for _ in range(PADDING // AHEAD):
+            piece = self._piece(AHEAD, 0)
+            _only_zeros(piece, "follow the end of the tar inside")
+            if not piece:
+                return self._after_the_end()
+        raise _trailing(f"more than {PADDING} bytes follow the end of the tar inside")
+
+    def ended_early(self) -> RefusedError:
+        """Why the stream gave fewer bytes than the tar inside announces."""
+        self._after_the_end()
+        return RefusedError("M53", "the archive is truncated: the tar inside has no end", AGAIN)
+
+    def _after_the_end(self) -> None:
+        rest = self._gzip.unused_data + self._file.read(PADDING)
+        if len(rest) > PADDING:
+            raise _trailing("bytes follow the end of the gzip stream")
+        if rest.lstrip(b"\0").startswith(b"\x1f\x8b"):
+            raise _trailing("a second gzip stream follows the first")
+        _only_zeros(rest, "follow the end of the gzip stream")
+
+    def _piece(self, size: int, ahead: int) -> bytes:
+        """At least one byte and at most `size`, or none at the end."""
+        if self._at == len(self._held):
+            if size >= ahead:
+                return self._inflate(size)
+            self._held, self._at = self._inflate(ahead), 0
+        start, self._at = self._at, min(self._at + size, len(self._held))
+        return self._held[start : self._at]
+
+    def _inflate(self, size: int) -> bytes:
+        hungry = self._gzip.needs_input
+        while not self._gzip.eof:
+            piece = self._decompress(self._compressed_piece() if hungry else b"", size)
+            if piece:
+                self._given += len(piece)
+                self._check_ratio()
+                return piece
+            hungry = True  # whatever the decoder says: without new bytes it would give nothing for ever
+        return b""
+
+    def _decompress(self, data: bytes | None, size: int) -> bytes:
+        try:
+            piece: bytes = self._gzip.decompress(data or b"", size)
+        except DAMAGE as error:
+            raise RefusedError("M53", "the gzip stream is damaged", AGAIN, found=str(error)) from None
+        if data is None and not piece and not self._gzip.eof:
+            raise RefusedError("M53", "the file is truncated: the gzip stream has no end", AGAIN)
+        return piece
+
+    def _compressed_piece(self) -> bytes | None:
+        """The next compressed bytes; None where the file has no more."""
+        data = self._file.read(PIECE_READ)
+        self._taken += len(data)
+        return data or None
+
+    def _check_ratio(self) -> None:
+        if self._given > self._limits.ratio_from and self._given > self._limits.ratio * self._taken:
+            raise RefusedError(
+                "M85",
+                f"expands to more than {self._limits.ratio} times its size",
+                "send only the files that the task asks for",
+            )
+
+
+def _only_zeros(data: bytes, where: str) -> None:
+    if data.strip(b"\0"):
+        raise _trailing(f"further bytes {where}")
+
+
+def _trailing(message: str) -> RefusedError:
+    return RefusedError("X-8", message, "pack all files into one archive at once: tar zcf LABEL.tgz *.tsv")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,34 +195,30 @@ class Tar:
 
     def content(self, entry: Entry) -> bytes:
         """The bytes of a file, in one piece; the caller has held its size against the limits."""
-        data = self.stream.read(entry.size, ahead=self._look_ahead(entry.size))
-        return self._whole(data, entry.size)
+        self._ahead = AHEAD if entry.size < AHEAD else 0
+        return self._whole(self.stream.read(entry.size, ahead=self._ahead), entry.size)
 
     def skip(self, entry: Entry) -> None:
         """Pass over the contents of an entry that is not wanted."""
         if self.stream.skip(entry.size) < entry.size:
             raise self.stream.ended_early()
 
-    def _look_ahead(self, size: int) -> int:
-        self._ahead = AHEAD if size < AHEAD else 0
-        return self._ahead
-
     def _next(self) -> Entry | None:
         name: bytes | None = None
         for before in range(EXTENDED_IN_A_ROW):
             entry = self._header()
             if entry is None:
-                self._expect_nothing_pending(before)
+                if before:
+                    raise _hostile_header("an extended header has no member after it")
                 self.stream.finish()
                 return None
             if entry.kind not in EXTENDED:
                 return entry if name is None else Entry(name, entry.kind, entry.size)
-            name = _only_one(name, self._extended(entry))
-        raise _hostile_header("too many extended headers stand before one member")
-
-    def _expect_nothing_pending(self, extended: int) -> None:
-        if extended:
-            raise _hostile_header("an extended header stands before no member")
+            other = self._read_extended(entry)
+            if name is not None and other is not None:  # readers do not agree on which of two counts
+                raise _hostile_header("two extended headers name one member")
+            name = other if name is None else name
+        raise _hostile_header("too many extended headers before one member")
 
     def _header(self) -> Entry | None:
         """The next header, or None at the block of zeros that ends a tar."""
@@ -105,8 +228,10 @@ class Tar:
             raise self._not_a_tar(block) if self._first else self.stream.ended_early()
         if block == ZEROS:
             return None
-        if _checksum(block) != _octal(block[148:156]):
-            raise self._not_a_tar(block) if self._first else _damaged("a header's checksum is wrong")
+        written = block[148:156]
+        if sum(block) - sum(written) + 8 * ord(" ") != _octal(written):  # it counts its own field as blanks
+            damage = RefusedError("M53", "the archive is damaged: a header's checksum is wrong", AGAIN)
+            raise self._not_a_tar(block) if self._first else damage
         self._first = False
         return self._entry(block)
 
@@ -120,7 +245,7 @@ class Tar:
         self._padding = -entry.size % BLOCK
         return entry
 
-    def _extended(self, entry: Entry) -> bytes | None:
+    def _read_extended(self, entry: Entry) -> bytes | None:
         """The long name that an extended header gives to the next member, if it does."""
         if entry.size > self.limits.header_bytes:
             raise _hostile_header(f"an extended header has {entry.size} bytes")
@@ -167,20 +292,6 @@ def what_it_is(start: bytes) -> str:
     return "text" if start and _is_text(start) else ("nothing" if not start else "something else")
 
 
-MAGIC = {
-    b"\x1f\x8b": "a gzip stream",
-    b"PK\x03\x04": "a zip archive",
-    b"PK\x05\x06": "an empty zip archive",
-    b"BZh": "a bzip2 stream",
-    b"\xfd7zXZ\0": "an xz stream",
-    b"\x28\xb5\x2f\xfd": "a zstd stream",
-    b"7z\xbc\xaf\x27\x1c": "a 7z archive",
-    b"Rar!\x1a\x07": "a rar archive",
-    b"\x1f\x9d": "a compress (.Z) stream",
-    b"%PDF-": "a PDF",
-}
-
-
 def _is_text(start: bytes) -> bool:
     return not any(byte < 9 or 13 < byte < 32 for byte in start[:BLOCK])
 
@@ -211,11 +322,6 @@ def _octal(raw: bytes) -> int:
     return int(digits or b"0", 8)
 
 
-def _checksum(block: bytes) -> int:
-    """The sum of a header's bytes with the checksum's own field taken as blanks."""
-    return sum(block) - sum(block[148:156]) + 256
-
-
 def _pax_path(data: bytes, *, everywhere: bool) -> bytes | None:
     """The `path` of a PAX header; records that would change what follows are refused (X-8)."""
     path = None
@@ -241,16 +347,5 @@ def _pax_records(data: bytes) -> Iterator[tuple[bytes, bytes]]:
         start += length
 
 
-def _only_one(first: bytes | None, second: bytes | None) -> bytes | None:
-    """The one name that extended headers give; readers do not agree on which of two counts."""
-    if first is not None and second is not None:
-        raise _hostile_header("two extended headers name one member")
-    return second if first is None else first
-
-
 def _hostile_header(message: str) -> RefusedError:
     return RefusedError("X-8", message, "pack plain files with plain names: tar zcf LABEL.tgz *.tsv")
-
-
-def _damaged(message: str) -> RefusedError:
-    return RefusedError("M53", f"the archive is damaged: {message}", AGAIN)

@@ -1,1 +1,1 @@
-"""Detection files: one line per document with a decision and a confidence, fast and exactly; TREC files beside."""
+"""Retrieval: detection files, TREC files, pools, query packs, and the summaries that judges see."""

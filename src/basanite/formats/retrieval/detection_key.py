@@ -1,6 +1,8 @@
-"""The truth of a detection task: which documents are relevant to which queries, kept as one bit each.
+"""The reference of a detection task: which documents are relevant to which queries, kept as one bit each.
 
 A key may be absent: then the pack's own lists of documents and queries say what a submission must look like (M94).
+Without these, `check_alone` finds what is wrong with a folder of answers in itself: the documents of its first file
+stand for the set, and nobody can say whether a query or a document is missing from all files.
 """
 
 from __future__ import annotations
@@ -10,18 +12,17 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import numpy as np
 from numpy.typing import NDArray
 
 from basanite.formats.archives.archive import Source
 from basanite.formats.archives.members import Member, member_digest
-from basanite.formats.archives.pieces import side_by_side
+from basanite.formats.archives.parallel import side_by_side
 from basanite.formats.bounded import read_bounded
-from basanite.formats.retrieval.detection import read_key
+from basanite.formats.retrieval.detection_files import Documents, read_answers, read_key
 from basanite.formats.retrieval.detection_lines import BYTE_ORDER_MARK, Layout, LineReader
-from basanite.formats.retrieval.documents import Documents
 from basanite.problems import Findings, Problem, shortened
 
 SUFFIX = ".tsv"
@@ -39,7 +40,7 @@ class Key:
     digest: str = ""
 
     @property
-    def known(self) -> bool:
+    def has_reference(self) -> bool:
         """Whether the truth is here, or only what a submission must look like."""
         return bool(self._bits)
 
@@ -62,7 +63,8 @@ def read_key_set(
 ) -> Key | None:
     """Read a whole key with the checks that submissions get; None if it cannot be trusted (M36)."""
     layout = replace(layout or Layout(2, pattern), fields=2, where="reference")
-    members = _query_files(source, layout, findings)
+    files = source.members(findings, hashed=False)
+    members = (member for member in files if query_of(member, findings, layout) is not None)
     first = next(members, None)
     if first is None:
         _refuse(source, "there is no query file in the key", findings)
@@ -79,12 +81,6 @@ def read_key_set(
     key.queries.sort()
     key.digest = source.digest.value()
     return key if findings.valid else None
-
-
-def _query_files(source: Source, layout: Layout, findings: Findings) -> Iterator[Member]:
-    """The files of a key that are named after queries; others are problems."""
-    members = source.members(findings, hashed=False)
-    return (member for member in members if query_of(member, findings, layout) is not None)
 
 
 def _refuse(source: Source, message: str, findings: Findings) -> None:
@@ -152,13 +148,13 @@ def query_of(member: Member, findings: Findings, layout: Layout) -> str | None:
 
 def key_from_lists(documents: Path, queries: Path, pattern: re.Pattern[str], findings: Findings) -> Key | None:
     """What a submission must look like, from the pack's lists alone (M94)."""
-    names = [name for _, name in _listed(documents, findings, pattern=pattern)]
-    wanted = [name.decode("utf-8", "backslashreplace") for _, name in _listed(queries, findings)]
+    names = [name for _, name in _read_list(documents, findings, pattern=pattern)]
+    wanted = [name.decode("utf-8", "backslashreplace") for _, name in _read_list(queries, findings)]
     return Key(Documents(sorted(names)), sorted(wanted)) if findings.valid else None
 
 
-def _listed(path: Path, findings: Findings, pattern: re.Pattern[str] | None = None) -> list[tuple[int, bytes]]:
-    """The first cells of a list, one a line, with their lines; a header is passed over."""
+def _read_list(path: Path, findings: Findings, pattern: re.Pattern[str] | None = None) -> list[tuple[int, bytes]]:
+    """The first cells of a list, one per line, with their lines; a header is passed over."""
     found: dict[bytes, int] = {}
     for line, name in _first_cells(path):
         problem = _list_problem(path, line, name, found, pattern)
@@ -167,7 +163,7 @@ def _listed(path: Path, findings: Findings, pattern: re.Pattern[str] | None = No
         else:
             found[name] = line
     if not found:
-        findings.add(_reference_problem(path.name, "the list is empty", "write one identifier a line"))
+        findings.add(_reference_problem(path.name, "the list is empty", "write one identifier per line"))
     return [(line, name) for name, line in found.items()]
 
 
@@ -183,7 +179,7 @@ def _list_problem(
     path: Path, line: int, name: bytes, found: dict[bytes, int], pattern: re.Pattern[str] | None
 ) -> Problem | None:
     if name in found:
-        return _reference_problem(path.name, f"listed on line {found[name]} already", "list each once", line, name)
+        return _reference_problem(path.name, f"already listed on line {found[name]}", "list each once", line, name)
     if pattern is not None and not _is_identifier(name, pattern):
         message = f"not of the form {pattern.pattern}"
         wrong = _reference_problem(path.name, message, "write names of this form, or set another", line, name)
@@ -201,9 +197,50 @@ def nearest_query(name: str, queries: Sequence[str]) -> str | None:
     >>> nearest_query("Query43", ["query00043", "query00044"])
     'query00043'
     """
-    plain = {_unpadded(query): query for query in queries}
-    return plain.get(_unpadded(name))
+    plain = {_without_padding(query): query for query in queries}
+    return plain.get(_without_padding(name))
 
 
-def _unpadded(name: str) -> str:
+def _without_padding(name: str) -> str:
     return re.sub(r"0+(?=[0-9])", "", name.lower())
+
+
+def check_alone(source: Source, layout: Layout, findings: Findings) -> int:
+    """Find what is wrong in itself; gives the number of files. Files in folders are checked by name only (C24)."""
+    reader: LineReader | None = None
+    files, folders = 0, dict[str, bool]()
+    for member in source.members(findings):
+        files += 1
+        path = PurePosixPath(member.name)
+        if path.suffix == SUFFIX and not member.data.strip():
+            findings.add(_file_problem("M26", member.name, "this file is empty", "add a line for every document"))
+        if source.depth > 1:
+            findings.extend(_placement_problems(path))
+            folders[path.parts[0]] = folders.get(path.parts[0], False) or path.name == path.parts[0] + SUFFIX
+        elif path.suffix != SUFFIX:
+            findings.add(_file_problem("M25", member.name, "this is not a .tsv file", "leave it out, or rename it"))
+        elif member.data.strip():
+            if reader is None:  # the documents that the file lists, as far as they can be documents at all
+                cells = {line.partition(b"\t")[0] for line in member.data.replace(b"\r", b"").split(b"\n")}
+                names = sorted(cell for cell in cells if layout.pattern.fullmatch(cell.decode("utf-8", "replace")))
+                reader = LineReader(Documents(names), layout)
+            if read_answers(member.data, reader.documents) is None:
+                reader.read(member.data, member.name, findings)
+    for folder in (folder for folder, has_table in folders.items() if not has_table):
+        findings.add(_file_problem("M42", f"{folder}/", "the table of this query is missing", f"add {folder}{SUFFIX}"))
+    return files
+
+
+def _placement_problems(path: PurePosixPath) -> list[Problem]:
+    """A file beside the folders of queries, or a table of another query in one."""
+    if len(path.parts) == 1:
+        return [_file_problem("M42", str(path), "this file is in no folder of a query", "put it in <QueryID>/")]
+    if path.suffix == SUFFIX and path.stem != path.parts[0]:
+        return [
+            _file_problem("M42", str(path), "this table is named after another query", f"name it {path.parts[0]}.tsv")
+        ]
+    return []
+
+
+def _file_problem(rule: str, file: str, message: str, fix: str) -> Problem:
+    return Problem(rule, file, None, None, message, fix, file)

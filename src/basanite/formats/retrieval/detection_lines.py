@@ -13,8 +13,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from basanite.formats.retrieval.detection import SCALE, Answers, confidence_text
-from basanite.formats.retrieval.documents import UNKNOWN, Documents
+from basanite.formats.retrieval.detection_files import SCALE, UNKNOWN, Answers, Documents, confidence_text
 from basanite.problems import Findings, Problem, Severity, Where, shortened
 
 MATERIAL_DOCUMENT = r"MATERIAL_[A-Za-z0-9]+-(?P<language>[A-Za-z0-9]+)_[0-9]{8}"
@@ -151,13 +150,19 @@ class LineReader:
         document = shortened(name)
         return {
             "M23": Fault(rule, None, "", "blank line", "delete the line"),
-            "M21": Fault(rule, None, document, f"no tab here; a line is {self.layout.sketch}", "put one tab between"),
+            "M21": Fault(
+                rule,
+                None,
+                document,
+                f"there is no tab here; a line is {self.layout.sketch}",
+                "separate them by one tab",
+            ),
             "M24": Fault(rule, 1, document, "no such document; this looks like a header", "delete the header line"),
             "M34": Fault(rule, 1, document, "CS documents are not part of this task", "delete the line"),
             "M33": Fault(
                 rule, 1, document, f"not of the form {self.layout.form}", "write the DocID as the data set has it"
             ),
-            "M26": Fault(rule, 1, document, "this document is not in the set", "delete the line, or mend the DocID"),
+            "M26": Fault(rule, 1, document, "this document is not in the set", "delete the line, or correct the DocID"),
         }[rule]
 
     def _report_verdicts(
@@ -191,7 +196,7 @@ class LineReader:
 
         def explain(at: int) -> Fault:
             place = int(places[at])
-            message = f"this document stands on line {first[place] + 1} and again on line {at + 1}"
+            message = f"this document is on line {first[place] + 1} and again on line {at + 1}"
             name = shortened(self.documents.names[place])
             return Fault("M26", 1, name, message, "keep one line for each document")
 
@@ -319,10 +324,10 @@ def _rest_fault(rule: str, line: bytes, layout: Layout) -> Fault:
     """The words for a rule that the text after the identifier breaks."""
     cells = line.split(b"\t")
     if rule == _count_rule(layout):
-        message = f"{len(cells)} fields where {layout.fields} are wanted: {layout.sketch}"
+        message = f"{len(cells)} fields, but {layout.fields} are required: {layout.sketch}"
         swapped = (len(cells), layout.where) in ((3, "reference"), (2, "submission"))
         hint = "or were --reference and --submission swapped" if swapped else ""
-        return Fault(rule, None, shortened(line), message, f"write {layout.fields} fields, one tab between them", hint)
+        return Fault(rule, None, shortened(line), message, f"write {layout.fields} fields, separated by one tab", hint)
     if rule == "M28":
         found = shortened(cells[1]) if cells[1:] else ""  # in a key, a line may be a DocID and nothing more
         return Fault(rule, 2, found, f"decision {found!r} is neither Y nor N", "write Y or N")

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from basanite.formats.retrieval.trec import Graded, Scored, ranked
+from basanite.formats.retrieval.trec import Graded, Scored, rank_documents
 
 UNJUDGED = -1
 HEADER = "order\tquery\tdocument\tgrade\n"
@@ -31,7 +31,7 @@ class PooledRun:
     @classmethod
     def of(cls, name: str, scores: Scored, precedence: int = 1) -> PooledRun:
         """A run from its scores, ties as in trec_eval."""
-        return cls(name, scores, {query: ranked(found) for query, found in scores.items()}, precedence)
+        return cls(name, scores, {query: rank_documents(found) for query, found in scores.items()}, precedence)
 
 
 @dataclass(frozen=True)
@@ -73,10 +73,10 @@ def pool_of(runs: Sequence[PooledRun], *, depth: int, sample: str | None = None)
     ['x', 'z', 'y']
     """
     queries = sorted({query for run in runs for query in run.rankings})
-    return Pool(depth, {query: tuple(_pooled(query, runs, depth, sample)) for query in queries})
+    return Pool(depth, {query: tuple(_query_pool(query, runs, depth, sample)) for query in queries})
 
 
-def _pooled(query: str, runs: Sequence[PooledRun], depth: int, sample: str | None) -> list[Pooled]:
+def _query_pool(query: str, runs: Sequence[PooledRun], depth: int, sample: str | None) -> list[Pooled]:
     places: dict[str, list[tuple[int, int, str]]] = {}
     for run in runs:
         for rank, document in enumerate(run.rankings.get(query, ())[:depth], start=1):
@@ -150,34 +150,19 @@ def leave_one_out(
 ) -> list[LeftOut]:
     """For each run its value and rank with all judgements, and without those that only it brought into the pool."""
     values = {run.name: score(run, judged) for run in runs}
-    return [_left_out(run, runs, pool, judged, score, values, least) for run in runs]
-
-
-def _left_out(
-    run: PooledRun,
-    runs: Sequence[PooledRun],
-    pool: Pool,
-    judged: Graded,
-    score: Score,
-    values: Mapping[str, float],
-    least: int,
-) -> LeftOut:
-    alone = pool.brought_by(run.name, alone=True)
-    graded = [judged.get(query, {}).get(name, UNJUDGED) for query, names in alone.items() for name in names]
-    rest = {
-        query: {name: grade for name, grade in grades.items() if name not in alone.get(query, ())}
-        for query, grades in judged.items()
-    }
-    without = {other.name: score(other, rest) for other in runs}
-    return LeftOut(
-        run.name,
-        len(graded),
-        sum(grade >= least for grade in graded),
-        values[run.name],
-        without[run.name],
-        place_of(run.name, values),
-        place_of(run.name, without),
-    )
+    found = []
+    for run in runs:
+        alone = pool.brought_by(run.name, alone=True)
+        graded = [judged.get(query, {}).get(name, UNJUDGED) for query, names in alone.items() for name in names]
+        rest = {
+            query: {name: grade for name, grade in grades.items() if name not in alone.get(query, ())}
+            for query, grades in judged.items()
+        }
+        without = {other.name: score(other, rest) for other in runs}
+        ranks = place_of(run.name, values), place_of(run.name, without)
+        relevant = sum(grade >= least for grade in graded)
+        found.append(LeftOut(run.name, len(graded), relevant, values[run.name], without[run.name], *ranks))
+    return found
 
 
 def place_of(name: str, values: Mapping[str, float]) -> int:

@@ -1,1 +1,1 @@
-"""Formats of text tasks: trees, log-probabilities and what else systems say of sentences."""
+"""Texts: transcripts, captions, trees, log-probabilities, normalizers, the files of WMT, sacreBLEU and trec_eval."""

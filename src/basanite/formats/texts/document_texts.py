@@ -23,13 +23,10 @@ DOCUMENT: Final = "document"
 
 def is_documents(path: Path) -> bool:
     """Whether a path is a folder or an archive of documents, not a single file, packed or not."""
-    return path.is_dir() or (is_tar(path) and not is_structured(path))
-
-
-def is_structured(archive: Path) -> bool:
-    """Whether an archive begins with a file of items: documents are plain text."""
-    start = beginning_of(archive)
-    return text_kind(start) is not None or has_header(start, "id")
+    if path.is_dir() or not is_tar(path):
+        return path.is_dir()
+    start = beginning_of(path)  # where an archive begins with a file of items, it holds no plain texts
+    return text_kind(start) is None and not has_header(start, "id")
 
 
 def read_documents(path: Path, take: Take, place: Place, findings: Findings, *, lines: bool = False) -> Items:
@@ -82,6 +79,6 @@ def _text(member: Member, place: Place, findings: Findings) -> str | None:
         findings.add(place.problem(member.name, line, "not UTF-8", "save the file as UTF-8", found))
         return None
     if "\0" in text:
-        findings.add(place.problem(member.name, None, "a NUL character: this is no text", "give UTF-8 text"))
+        findings.add(place.problem(member.name, None, "a NUL character: this is not text", "give UTF-8 text"))
         return None
     return text.replace("\r\n", "\n")

@@ -7,7 +7,7 @@
 | `basic` | NFC, case folded, punctuation and symbols as spaces (' and - inside words are kept), spaces collapsed |
 | `english` | `basic`; contractions written out, whole numbers and decimals as words, hesitations dropped |
 
-A file of the user's own may follow, with one rule a line: `from => to`. Both sides are words; an empty right side
+A file of the user's own may follow, with one rule per line: `from => to`. Both sides are words; an empty right side
 drops them. At each place the longest rule that fits is used, and what it wrote is not read again.
 """
 
@@ -23,8 +23,67 @@ from typing import Final
 
 from basanite.errors import SettingError
 from basanite.formats.bounded import read_bounded
-from basanite.formats.texts.number_words import in_words
+from basanite.formats.texts.glm import Glm, is_glm, parse_glm
 from basanite.problems import Findings, Problem, shortened
+
+SMALL: Final = (
+    "zero",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+    "thirteen",
+    "fourteen",
+    "fifteen",
+    "sixteen",
+    "seventeen",
+    "eighteen",
+    "nineteen",
+)
+TENS: Final = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+GROUPS: Final = ("", "thousand", "million", "billion")
+LONGEST: Final = 3 * len(GROUPS)
+
+
+def in_words(digits: str) -> str:
+    """A number written in figures, as words.
+
+    >>> in_words("1001"), in_words("0.25"), in_words("007")
+    ('one thousand one', 'zero point two five', 'zero zero seven')
+    """
+    whole, point, rest = digits.partition(".")
+    spelled = (
+        _digits_in_words(whole) if len(whole) > LONGEST or (len(whole) > 1 and whole[0] == "0") else _whole(int(whole))
+    )
+    return f"{spelled} point {_digits_in_words(rest)}" if point else spelled
+
+
+def _digits_in_words(digits: str) -> str:
+    return " ".join(SMALL[int(digit)] for digit in digits)
+
+
+def _whole(number: int) -> str:
+    groups = [(number // 1000**power % 1000, name) for power, name in enumerate(GROUPS)][::-1]
+    words = [f"{_hundreds(size)} {name}".rstrip() for size, name in groups if size]
+    return " ".join(words) or SMALL[0]
+
+
+def _hundreds(number: int) -> str:
+    hundreds, rest = divmod(number, 100)
+    words = [f"{SMALL[hundreds]} hundred"] if hundreds else []
+    if rest:
+        tens, ones = divmod(rest, 10)
+        words += [SMALL[rest]] if rest < len(SMALL) else [TENS[tens - 2], *([SMALL[ones]] if ones else [])]
+    return " ".join(words)
+
 
 Words = tuple[str, ...]
 Normalise = Callable[[str], str]
@@ -71,16 +130,16 @@ def basic(text: str) -> str:
     >>> basic("Well -- it’s   half-past TWO, señor!")
     "well it's half-past two señor"
     """
-    return _unmarked(_folded(text))
+    return _drop_marks(_fold(text))
 
 
-def _folded(text: str) -> str:
+def _fold(text: str) -> str:
     """One way to write each letter; what cannot be seen goes first, since it may keep a letter from its accent."""
     seen = "".join(char for char in text if char in _JOINERS or unicodedata.category(char) != "Cf")
     return nfc(nfc(seen).casefold().translate(_APOSTROPHES))
 
 
-def _unmarked(folded: str) -> str:
+def _drop_marks(folded: str) -> str:
     """Marks and symbols as spaces, but ' and - inside words; spaces collapsed."""
     inside = {match.start() for match in _INSIDE.finditer(folded)}
     plain = (
@@ -96,17 +155,17 @@ def english(text: str) -> str:
     >>> english("Uh, I can't pay 1,250 dollars. They're 3.5 percent up.")
     'i can not pay one thousand two hundred fifty dollars they are three point five percent up'
     """
-    spelled = _spelled(_spelled(_folded(text)))  # the second for what punctuation held: the 5 of `a1.5`
-    words = (written for word in spelled.split() for written in _written_out(word))
+    spelled = _spell_numbers(_spell_numbers(_fold(text)))  # the second for what punctuation held: the 5 of `a1.5`
+    words = (written for word in spelled.split() for written in _write_out(word))
     return " ".join(word for word in words if word not in HESITATIONS)
 
 
-def _spelled(folded: str) -> str:
+def _spell_numbers(folded: str) -> str:
     """Numbers as words, then no more punctuation."""
-    return _unmarked(_NUMBER.sub(lambda match: f" {in_words(match.group().replace(',', ''))} ", folded))
+    return _drop_marks(_NUMBER.sub(lambda match: f" {in_words(match.group().replace(',', ''))} ", folded))
 
 
-def _written_out(word: str) -> Sequence[str]:
+def _write_out(word: str) -> Sequence[str]:
     """The words that a word stands for; endings are taken off one after the other, as long as they hang on a letter."""
     end, meanings = len(word), list[str]()
     while end > _LONGEST or word[:end] not in CONTRACTIONS:
@@ -142,13 +201,10 @@ class Mapper:
         """
         words, written, at = text.split(), list[str](), 0
         while at < len(words):
-            size = self._fitting(words, at)
+            size = next((size for size in self.sizes if tuple(words[at : at + size]) in self.rules), 0)
             written += self.rules[tuple(words[at : at + size])] if size else (words[at],)
             at += size or 1
         return " ".join(written)
-
-    def _fitting(self, words: Sequence[str], at: int) -> int:
-        return next((size for size in self.sizes if tuple(words[at : at + size]) in self.rules), 0)
 
 
 def normaliser(name: str, mapper: Mapper | None = None) -> Normalise:
@@ -157,20 +213,31 @@ def normaliser(name: str, mapper: Mapper | None = None) -> Normalise:
     return first if mapper is None else lambda text: mapper(first(text))
 
 
-def read_mapper(path: Path, findings: Findings, *, name: str, rule: str) -> Mapper:
-    """A file of `from => to` rules; both sides go through the named normaliser, as the texts do."""
+def read_mapper(path: Path, findings: Findings, *, name: str, rule: str) -> Mapper | Glm:
+    """A file of rules: `from => to`, or NIST's GLM, which is told by its header or by rules with a context."""
     data = read_bounded(path, RULES_BYTES)
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise SettingError(f"{path} is not UTF-8 (byte {error.start + 1}): save it as UTF-8.") from error
+    if not is_glm(text):
+        return _read_mapper(path.name, data, text, findings, name=name, rule=rule)
+    glm, faults = parse_glm(text, "sha256:" + hashlib.sha256(data).hexdigest())
+    for number, line, fault in faults:
+        fix = "write one rule per line, like: GRAY => GREY / [ ] __ [ ]"
+        findings.add(Problem(rule, path.name, number, None, fault, fix, shortened(line), where="reference"))
+    return glm
+
+
+def _read_mapper(file: str, data: bytes, text: str, findings: Findings, *, name: str, rule: str) -> Mapper:
+    """Rules `from => to`; both sides go through the named normaliser, as the texts do."""
     rules: dict[Words, Words] = {}
     for number, line in enumerate(text.split("\n"), start=1):
         if line.strip() and not line.lstrip().startswith(COMMENTS):
             fault = _take(line, rules, NORMALISERS[name])
             if fault:
-                fix = "write one rule a line, like: gray => grey"
-                findings.add(Problem(rule, path.name, number, None, fault, fix, shortened(line), where="reference"))
+                fix = "write one rule per line, like: gray => grey"
+                findings.add(Problem(rule, file, number, None, fault, fix, shortened(line), where="reference"))
     return Mapper(rules, "sha256:" + hashlib.sha256(data).hexdigest())
 
 
@@ -187,7 +254,7 @@ def _take(line: str, rules: dict[Words, Words], normalise: Normalise) -> str:
     if len(source) > MOST_WORDS:
         return f"{len(source)} words on the left side, more than {MOST_WORDS}"
     if rules.setdefault(source, target) != target:
-        return "another rule for the same words stands above"
+        return "there is another rule for the same words above"
     return ""
 
 

@@ -3,7 +3,9 @@
 All trees of a file are read at once: a bracket, a word or a line's end is one number in an array, and what belongs
 together follows from the numbers beside each other. Nothing recurses, so neither a deep nor a broken tree can do harm.
 Several trees side by side (a forest, or words with tags alone) are read as one, as evalb does. A tree usually stands on
-a line of its own; those that run over lines are told apart by their brackets.
+a line of its own; those that run over lines are distinguished by their brackets.
+
+Parameter files of evalb (`.prm`) say which labels are deleted and which are equal, for those who have such a file.
 """
 
 from __future__ import annotations
@@ -12,14 +14,28 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from basanite.errors import SettingError
+from basanite.formats.bounded import read_bounded
+
+LARGEST = 1 << 20
+WORDS = {
+    **{"DELETE_LABEL": 1, "DELETE_LABEL_FOR_LENGTH": 1, "QUOTE_LABEL": 1, "EQ_LABEL": 2, "EQ_WORD": 2},
+    **{"CUTOFF_LEN": 1, "LABELED": 1, "DISC_ONLY": 1},
+}
+"""The keywords that change what is counted, and how many words follow each."""
+NO_MATTER = ("DEBUG", "MAX_ERROR")
+"""Every fault is told, and each sentence has values of its own."""
+NUMBERS = ("CUTOFF_LEN", "LABELED", "DISC_ONLY")
+UNLABELED = "LABELED 0 asks for brackets without labels: these are the unlabelled values"
+DISCONTINUOUS = "DISC_ONLY 1 is not followed: trees in brackets hold no discontinuous constituent"
 Numbers = NDArray[np.int64]
 Flags = NDArray[np.bool_]
-
 BLOCK = 1 << 19
 """Characters that are read at once."""
 FIRSTS = ("first_word", "first_bracket")
@@ -27,16 +43,71 @@ TOKEN, SPACE, OPEN, CLOSE, END = range(5)
 _KINDS = np.full(256, TOKEN, dtype=np.uint8)
 _KINDS[list(b" \t\r\v\f")] = SPACE
 _KINDS[ord("(")], _KINDS[ord(")")], _KINDS[ord("\n")] = OPEN, CLOSE, END
-
 _BRACKET = re.compile(r"[()]")
+_BANNER = re.compile(r"^\*x\*.*$", re.MULTILINE)
+"""The notice at the start of some files of the Penn Treebank: lines of `*x*x*x*`."""
 _PIECE = re.compile(r"\(\s*+([^\s()]*+)(?:\s++([^\s()]++)\s*+\))?|(\))|([^\s()]++)", re.ASCII)
 """An opening bracket with its label, or `(TAG word)`, or a closing bracket, or a word. No sign is tried twice
 (possessive), so that time grows with the length."""
-
-
 SHORT = 7
 """Bytes of a name that fit into a number, with one byte for how many they are."""
 _MASKS = np.array([(1 << 8 * size) - 1 for size in range(SHORT + 1)], dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """What a parameter file says; a keyword that it does not hold deletes and equals nothing, as in evalb."""
+
+    deleted: tuple[str, ...] = ()
+    not_in_length: tuple[str, ...] = ()
+    equal_labels: tuple[tuple[str, str], ...] = ()
+    equal_words: tuple[tuple[str, str], ...] = ()
+    quotes: tuple[str, ...] = ()
+    """Tags that a quotation mark may have: where only one side deletes it, both keep it."""
+    cutoff: int | None = None
+    remarks: tuple[str, ...] = ()
+    """What the file asks for and is given in another way, or not at all."""
+
+
+def read_parameters(path: Path) -> Parameters:
+    """The parameters of a file; all faults of it are named in one error."""
+    text = read_bounded(path, LARGEST).decode("utf-8-sig", "replace")
+    lines = [(number, line.split()) for number, line in enumerate(text.splitlines(), start=1)]
+    used = [(number, words) for number, words in lines if words and not words[0].startswith("#")]
+    faults = [fault for number, words in used for fault in _parameter_faults(number, words)]
+    if faults:
+        raise SettingError(f"{path.name} is not a parameter file of evalb: {'; '.join(faults)}.")
+    return _parameters([words for _, words in used])
+
+
+def _parameter_faults(number: int, words: list[str]) -> Iterator[str]:
+    name, values = words[0], words[1:]
+    if name not in (*WORDS, *NO_MATTER):
+        yield f"line {number} has the unknown word {name[:40]!r}"
+    elif name in WORDS and len(values) != WORDS[name]:
+        yield f"line {number}: {name} takes {WORDS[name]} of the words after it, and there are {len(values)}"
+    elif name in NUMBERS and not values[0].isdecimal():
+        yield f"line {number}: {values[0][:40]!r} is no {'length' if name == 'CUTOFF_LEN' else 'number'}"
+
+
+def _parameters(lines: list[list[str]]) -> Parameters:
+    def values(keyword: str) -> tuple[str, ...]:
+        return tuple(words[1] for words in lines if words[0] == keyword)
+
+    def pairs(keyword: str) -> tuple[tuple[str, str], ...]:
+        return tuple((words[1], words[2]) for words in lines if words[0] == keyword)
+
+    lengths = values("CUTOFF_LEN")
+    asked = {UNLABELED: values("LABELED")[-1:] == ("0",), DISCONTINUOUS: values("DISC_ONLY")[-1:] not in ((), ("0",))}
+    return Parameters(
+        values("DELETE_LABEL"),
+        values("DELETE_LABEL_FOR_LENGTH"),
+        pairs("EQ_LABEL"),
+        pairs("EQ_WORD"),
+        values("QUOTE_LABEL"),
+        int(lengths[-1]) if lengths else None,
+        tuple(remark for remark, found in asked.items() if found),
+    )
 
 
 class Names:
@@ -120,7 +191,7 @@ def read_trees(texts: Sequence[str], names: Names | None = None) -> Trees:
     """
     names = Names() if names is None else names
     parts = [_read_block(texts[block], names) for block in _blocks(texts)]
-    return parts[0] if len(parts) == 1 else _joined(parts)
+    return parts[0] if len(parts) == 1 else _join(parts)
 
 
 def _blocks(texts: Sequence[str]) -> Iterator[slice]:
@@ -144,7 +215,7 @@ def _read_block(texts: Sequence[str], names: Names) -> Trees:
     return _trees(_Read.of(["" if number in broken else text for number, text in enumerate(texts)]), names, broken)
 
 
-def _joined(parts: Sequence[Trees]) -> Trees:
+def _join(parts: Sequence[Trees]) -> Trees:
     """Several blocks as one; where things begin is moved on by what came before."""
     before = np.cumsum([0, *(len(part) for part in parts)])
     columns = {
@@ -170,6 +241,7 @@ def tree_texts(text: str) -> Iterator[tuple[int, str]]:
     >>> list(tree_texts("(S (A a)\\n   (B b))\\n\\n(S (A a))\\n"))
     [(1, '(S (A a)\\n   (B b))'), (4, '(S (A a))')]
     """
+    text = _BANNER.sub("", text)
     start = depth = 0
     line = 1
     for bracket in _BRACKET.finditer(text):
@@ -192,7 +264,7 @@ def fault_of(text: str) -> BrokenTree:
             fix = "write (TAG word) for each word, and -LRB- or -RRB- for a bracket that is one"
             return BrokenTree(f"the word {stray[:40]!r} has no bracket of its own with a tag", fix)
         if closing and not depth:
-            return BrokenTree("a bracket is closed that was never opened", "take away the `)` that is too many")
+            return BrokenTree("a bracket is closed that was never opened", "delete the extra `)`")
         if closing and empty:
             return BrokenTree("a bracket holds no word", "write (TAG word) for each word")
         depth += 0 if word else -1 if closing else 1

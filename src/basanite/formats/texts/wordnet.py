@@ -72,7 +72,7 @@ def read_wordnet(folder: Path) -> WordNet:
         raise SettingError(
             f"{folder} holds no line of a WordNet index: give the folder with index.noun and the others."
         )
-    irregular = {part: dict(_exceptions(more.get(f"{part}.exc", b""))) for part in PARTS}
+    irregular = {part: {form: tuple(bases) for form, *bases in _lines(more.get(f"{part}.exc", b""))} for part in PARTS}
     return WordNet(senses, irregular, digest_of(sorted({**files, **more}.items())))
 
 
@@ -96,7 +96,3 @@ def _index(data: bytes) -> Iterator[tuple[str, tuple[str, ...]]]:
         if len(fields) >= 6 and fields[2].isdecimal():
             offsets = fields[-int(fields[2]) :] if int(fields[2]) else []
             yield fields[0], tuple(f"{fields[1]}{offset}" for offset in offsets)
-
-
-def _exceptions(data: bytes) -> Iterator[tuple[str, tuple[str, ...]]]:
-    yield from ((fields[0], tuple(fields[1:])) for fields in _lines(data))

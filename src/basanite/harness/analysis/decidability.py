@@ -16,14 +16,13 @@ import numpy as np
 
 from basanite.analysis.intervals import FEWEST_CARRIERS, FEWEST_UNITS
 from basanite.analysis.power import Spread
-from basanite.harness.analysis.gains import ENOUGH_SEEDS
-from basanite.harness.analysis.standing import run_of
-from basanite.harness.analysis.verdicts import ALPHA, ONE_MODEL
-from basanite.harness.building import Builder
+from basanite.harness.analysis.gains import ENOUGH_SEEDS, few_for_map
+from basanite.harness.analysis.verdicts import ALPHA, ONE_MODEL, run_of
 from basanite.harness.conditions import Claim
 from basanite.harness.data.splits import split_name
 from basanite.harness.evaluation import Evaluation
-from basanite.harness.plan.model import TaskPlan
+from basanite.harness.pipeline import Builder
+from basanite.harness.plan import TaskPlan
 
 POWER = 0.8
 MOST_ERRORS = 10.0
@@ -38,9 +37,9 @@ class ClaimDesign:
     claim: Claim
     reasons: tuple[str, ...]
     errors: float | None
-    """How many standard errors a gain must have to be shown in 80 % of cases, if folds make most of its variance."""
+    """How many standard errors a gain must have to be shown in 80% of cases, if folds make most of its variance."""
     detectable: float | None
-    """The gain that is shown in 80 % of cases by the stated variance of test rows alone: folds make it larger."""
+    """The gain that is shown in 80% of cases by the stated variance of test rows alone: folds make it larger."""
     notes: tuple[str, ...] = ()
 
     @property
@@ -76,7 +75,7 @@ def claim_designs(evaluation: Evaluation, variance: float | None = None) -> list
 def _possible_runs(evaluation: Evaluation) -> dict[str, dict[str, str]]:
     """By task and run, why the run cannot be made; empty where it can."""
     found: dict[str, dict[str, str]] = {name: {} for name in evaluation.plan.tasks}
-    for one in Builder(evaluation).planned():
+    for one in Builder(evaluation).planned_runs():
         found[one.task].setdefault(one.run.name, "")
         found[one.task][one.run.name] = found[one.task][one.run.name] or one.reason
     return found
@@ -86,7 +85,7 @@ def _design(
     evaluation: Evaluation, task: TaskPlan, claim: Claim, runs: dict[str, str], variance: float | None
 ) -> ClaimDesign:
     teams = [team.letter for team in evaluation.plan.teams]
-    lacking = {team: _lacking(claim, team, runs) for team in teams}
+    lacking = {team: _missing_runs(claim, team, runs) for team in teams}
     able = [team for team, reason in lacking.items() if not reason]
     alpha = float(evaluation.plan.analysis.get("alpha", ALPHA)) / max(len(teams) * len(evaluation.plan.claims), 1)
     rows = _test_rows(evaluation, task)
@@ -103,7 +102,7 @@ def _design(
     return ClaimDesign(task.name, claim, tuple(reasons), errors, detectable, tuple(notes))
 
 
-def _lacking(claim: Claim, team: str, runs: dict[str, str]) -> str:
+def _missing_runs(claim: Claim, team: str, runs: dict[str, str]) -> str:
     """Why a team's two runs of a claim cannot both be made; empty if they can."""
     names = [run_of(condition, team) for condition in (claim.system, claim.against)]
     wrong = [f"run {name}: {runs.get(name, 'there is no such run')}" for name in names if runs.get(name, "-")]
@@ -117,10 +116,12 @@ def _gaps(evaluation: Evaluation, task: TaskPlan, claim: Claim, errors: float | 
         yield "with fewer than two folds there is no standard error: write folds = 10"
     elif errors > MOST_ERRORS:
         yield (
-            f"with {task.folds} folds only a gain of {errors:.1f} standard errors would be shown in 80 % of cases: "
+            f"with {task.folds} folds only a gain of {errors:.1f} standard errors would be shown in 80% of cases: "
             "write folds = 10, or test fewer claims"
         )
     rows = _test_rows(evaluation, task)
+    if few := few_for_map(task.folds, rows) if task.metric == "map11" else "":
+        yield f"{few}: write folds = 10, or give more data"
     if rows < FEWEST_UNITS:
         yield f"{rows} test rows are fewer than {FEWEST_UNITS}: give more data, or a smaller train_share"
     if task.metric == "map11":
@@ -133,12 +134,12 @@ def _too_coarse(task: TaskPlan, claim: Claim, detectable: float | None) -> Itera
     if detectable > task.margin:
         yield (
             f"equal systems would be called comparable too rarely: the margin is {task.margin:g}, and the design shows "
-            f"{detectable:.4g} in 80 % of cases"
+            f"{detectable:.4g} in 80% of cases"
         )
 
 
 def _errors_needed(degrees: int, alpha: float) -> float | None:
-    """The standard errors of a gain that a one-sided test shows in 80 % of cases."""
+    """The standard errors of a gain that a one-sided test shows in 80% of cases."""
     from scipy.special import stdtrit  # here, because it is slow to load
 
     return None if degrees < 1 else float(stdtrit(degrees, 1 - alpha) + stdtrit(degrees, POWER))

@@ -15,12 +15,22 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from basanite.harness.analysis.components import Block, Cells, components, rmse_cells
-from basanite.harness.analysis.crossed import Drawn, Sample, Values, crossed, mean_square_root
-from basanite.harness.analysis.precision import precision_of
-from basanite.harness.plan.model import BEST
+from basanite.harness.analysis.variance import (
+    Block,
+    Cells,
+    Resamples,
+    Sample,
+    Values,
+    components,
+    crossed_bootstrap,
+    mean_square_root,
+    precision_of,
+    rmse_cells,
+)
+from basanite.harness.plan import BEST
 from basanite.harness.results import SHARED, ResultFolder
 from basanite.kernel import ANY, SHARE, Ends
+from basanite.reports.wording import plural
 
 Reals = NDArray[np.float64]
 Predictions = Mapping[str, Reals]
@@ -28,6 +38,9 @@ Predictions = Mapping[str, Reals]
 PLAIN: Final = "map"
 """The mean of the average precision without interpolation, which stands beside that of the plan (A22)."""
 ENOUGH_SEEDS: Final = 3
+FEWEST_FOLDS: Final = 5
+FEWEST_ITEMS: Final = 50
+"""With fewer folds or test items no interval of MAP has its coverage, so none is shown (H-45)."""
 MOST_NUMBERS: Final = 2 * 10**8
 """Rows times draws up to which ratings are drawn for the picture, too."""
 
@@ -61,6 +74,14 @@ class Estimate:
         """The upper end of the 95 % interval."""
         return min(self.value + self.half(), self.bounds[1])
 
+    def lower(self, level: float = 0.95) -> float:
+        """The one-sided lower bound, without the t of an error of 0."""
+        from scipy.special import stdtrit  # here, because it is slow to load
+
+        if math.isnan(self.error) or not self.degrees > 0:
+            return math.nan
+        return max(self.value - float(stdtrit(self.degrees, level)) * self.error, self.bounds[0])
+
     @property
     def p(self) -> float:
         """The two-sided p of no gain; 1 for what is the same."""
@@ -84,11 +105,11 @@ class Comparer:
         self.targets, self.folds = result.targets(task), int(told["folds"])
         self.shared = (result.path / "splits" / task / f"{SHARED}.npz").is_file()
         self._given: dict[str, list[Predictions]] = {}
-        self._drawn: dict[tuple[str, int], Drawn] = {}
+        self._resamples: dict[tuple[str, int], Resamples] = {}
         self._values: dict[tuple[str, int], Reals] = {}
         self._functions: dict[tuple[str, str, int], tuple[Values, ...]] = {}
 
-    def put(self, name: str, *replications: Predictions) -> None:
+    def add_predictions(self, name: str, *replications: Predictions) -> None:
         """Put something beside the runs under a name of its own, as often as it was trained."""
         self._given[name] = list(replications)
 
@@ -122,21 +143,26 @@ class Comparer:
         low, high = self.ends
         return low - high, high - low
 
-    def drawn(self, name: str, replication: int = 1) -> Drawn:
+    def resamples(self, name: str, replication: int = 1) -> Resamples:
         """The value in every draw of the crossed bootstrap; the same draws for every run."""
         key = name, replication
-        if key not in self._drawn:
+        if key not in self._resamples:
             sample = {name: self._sample(name, replication)}
-            found = crossed(sample, rows=self._rows, draws=self.draws, seed=self.seed, clusters=self._clusters)
-            self._drawn[key] = found[name]
-        return self._drawn[key]
+            found = crossed_bootstrap(
+                sample, rows=self._rows, draws=self.draws, seed=self.seed, clusters=self._clusters
+            )
+            self._resamples[key] = found[name]
+        return self._resamples[key]
 
     def _estimate(self, first: str, second: str | None) -> Estimate:
         numbers = self._replications(first) if second is None else max(map(self._replications, (first, second)))
         gains = np.array([self._gap(first, second, number) for number in range(1, numbers + 1)])
+        if self.too_small:
+            return Estimate(float(gains.mean()), math.nan, self.folds - 1.0)
         error, degrees = self._error(first, second, numbers)
         if numbers >= ENOUGH_SEEDS:  # the seed is a third random factor (S-8)
-            error, degrees = _joined(error, degrees, float(gains.std(ddof=1)) / math.sqrt(numbers), numbers - 1.0)
+            between_seeds = float(gains.std(ddof=1)) / math.sqrt(numbers)
+            error, degrees = _combine_errors(error, degrees, between_seeds, numbers - 1.0)
         picture, undefined = self._picture(first, second, numbers)
         return Estimate(float(gains.mean()), error, degrees, picture, undefined)
 
@@ -152,17 +178,26 @@ class Comparer:
         if self.metric == "mrmse" and self._rows * self.draws > MOST_NUMBERS:
             return None, 0
         draws = self._draws(first, second, numbers)
-        undefined = max(self.drawn(name).undefined for name in (first, second) if name is not None)
+        undefined = max(self.resamples(name).undefined for name in (first, second) if name is not None)
         low, high = np.quantile(draws, [0.025, 0.975]) if len(draws) else (math.nan, math.nan)
         return (float(low), float(high)), undefined
 
     def _draws(self, first: str, second: str | None, numbers: int) -> Reals:
         """The draws that have a value: one without a positive of any target has none."""
-        found = np.mean([self.drawn(first, number).values for number in self._numbers(first, numbers)], axis=0)
+        found = np.mean([self.resamples(first, number).values for number in self._numbers(first, numbers)], axis=0)
         if second is not None:
-            two = np.mean([self.drawn(second, number).values for number in self._numbers(second, numbers)], axis=0)
+            two = np.mean([self.resamples(second, number).values for number in self._numbers(second, numbers)], axis=0)
             found = self._sign * (found - two)
         return np.asarray(found[np.isfinite(found)])
+
+    @cached_property
+    def too_small(self) -> str:
+        """Why no interval can be shown; "" where one can (H-45)."""
+        return few_for_map(self.folds, self._fewest_rows) if self.metric != "mrmse" else ""
+
+    @property
+    def _fewest_rows(self) -> int:
+        return min(len(self.result.split(self.task, target).test) for target in self.targets)
 
     @property
     def _sign(self) -> float:
@@ -187,17 +222,14 @@ class Comparer:
         for target in self.targets:
             cells = self._cells(first, target, numbers)
             found = cells if second is None else self._cells(second, target, numbers) - cells
-            yield Block(found, self._row_names(target))
+            test = self.result.split(self.task, target).test
+            # Rows of one cluster vary together, so a column stands for its cluster where there are any (S-10).
+            yield Block(found, test if self._clusters is None else self._clusters[test])
 
     def _cells(self, name: str, target: str, numbers: int) -> Cells:
         """What each row adds to the RMSE of each fold, averaged over replications."""
         every = [rmse_cells(self._squares(name, target, number)) for number in self._numbers(name, numbers)]
         return np.asarray(np.mean(every, axis=0))
-
-    def _row_names(self, target: str) -> NDArray[np.int64]:
-        """The row of the data behind each column, or its cluster: rows of one cluster vary together (S-10)."""
-        test = self.result.split(self.task, target).test
-        return test if self._clusters is None else self._clusters[test]
 
     @cached_property
     def _rows(self) -> int:
@@ -228,16 +260,18 @@ class Comparer:
         if self.metric == "mrmse":
             return np.asarray(np.sqrt(self._squares(name, target, replication).mean(axis=1)))
         rows = len(self.result.truth(self.task, target))
-        return np.array([float(value(np.ones((1, rows)))[0]) for value in self._weighted(name, target, replication)])
+        return np.array(
+            [float(value(np.ones((1, rows)))[0]) for value in self._value_functions(name, target, replication)]
+        )
 
     def _sample(self, name: str, replication: int) -> Sample:
         targets = {
-            target: (self.result.split(self.task, target).test, self._weighted(name, target, replication))
+            target: (self.result.split(self.task, target).test, self._value_functions(name, target, replication))
             for target in self.targets
         }
         return Sample(targets)
 
-    def _weighted(self, name: str, target: str, replication: int) -> tuple[Values, ...]:
+    def _value_functions(self, name: str, target: str, replication: int) -> tuple[Values, ...]:
         """The value of each fold as a function of row weights."""
         key = name, target, replication
         if key not in self._functions:
@@ -253,7 +287,21 @@ class Comparer:
             yield precision_of(scores, truth, plain=self.metric == PLAIN)
 
 
-def _joined(error: float, degrees: float, more: float, more_degrees: float) -> tuple[float, float]:
+def few_for_map(folds: int, rows: int) -> str:
+    """Why MAP has no interval with so many folds and test items; "" where it has one (H-45).
+
+    >>> few_for_map(5, 50), few_for_map(2, 46)
+    ('', 'no interval of MAP is reliable with 2 folds and 46 test items; it takes 5 folds and 50 items')
+    """
+    if folds >= FEWEST_FOLDS and rows >= FEWEST_ITEMS:
+        return ""
+    return (
+        f"no interval of MAP is reliable with {plural('fold', folds)} and {plural('test item', rows)}; it takes "
+        f"{FEWEST_FOLDS} folds and {FEWEST_ITEMS} items"
+    )
+
+
+def _combine_errors(error: float, degrees: float, more: float, more_degrees: float) -> tuple[float, float]:
     """Two independent errors as one, with Satterthwaite's degrees of freedom."""
     one, two = error**2, more**2
     if one + two == 0:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
 from basanite.harness.analysis.gains import Estimate
-from basanite.harness.analysis.standing import RunValues
-from basanite.harness.analysis.verdicts import Contrast
+from basanite.harness.analysis.verdicts import Contrast, RunValues
 from basanite.harness.conditions import CONDITIONS, Claim
 from basanite.harness.results import State
 
@@ -25,6 +25,14 @@ class Standing:
     seed_deviation: float | None = None
     plain: float | None = None
     """The mean of the average precision without interpolation (A22)."""
+    over_floor: Estimate | None = None
+    """By how much it does better than run 0 (H-38)."""
+
+    @property
+    def beats_floor(self) -> bool | None:
+        """Whether the one-sided lower 95% bound of its gain over run 0 is above 0; None where that is not known."""
+        bound = math.nan if self.over_floor is None else self.over_floor.lower()
+        return None if math.isnan(bound) else bound > 0
 
     def as_dict(self) -> dict[str, Any]:
         """The run as JSON says it."""
@@ -41,12 +49,16 @@ class Standing:
                 target: {"value": m, "standard_error_over_folds": e}
                 for target, (m, e) in zip(self.values.targets, self.values.by_target, strict=True)
             },
-            "undefined": self.values.undefined,
+            "undefined": self.values.undefined_count,
             "undefined_draws": self.estimate.undefined,
             "flags": list(self.values.flags),
         }
-        more = {"between_seed_deviation": self.seed_deviation, "map": self.plain}
+        more = {"between_seed_deviation": self.seed_deviation, "map": self.plain, "over_floor": self._floor()}
         return {**told, **{name: value for name, value in more.items() if value is not None}}
+
+    def _floor(self) -> dict[str, Any] | None:
+        found = self.over_floor
+        return None if found is None else {"gain": found.value, "lower": found.lower(), "beats": self.beats_floor}
 
 
 @dataclass(frozen=True)
@@ -82,6 +94,7 @@ class Judgement:
             "p_adjusted": one.p_adjusted,
             "smallest_detectable": one.smallest_detectable,
             "bounds": {"lower": one.lower, "upper": one.upper},
+            "above_floor": list(one.above_floor) if one.above_floor else None,
             "finding": one.finding,
             "reason": one.reason,
             "state": one.state,
@@ -190,7 +203,7 @@ class HarnessAnalysis:
 
     @property
     def flags(self) -> tuple[str, ...]:
-        """What a reader must know before any value: flags of runs, of extras, and learners that did not learn."""
+        """Warnings to show before any value: flags of runs and of extras, and learners that did not learn."""
         return tuple(
             f"{name}: {flag[0].lower()}{flag[1:]}"
             for name, task in self.tasks.items()

@@ -7,19 +7,26 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from basanite.errors import SettingError
-from basanite.harness.data.dataset import Dataset
-from basanite.harness.data.multilabel import iterative_folds
-from basanite.harness.plan.model import TaskPlan
-from basanite.harness.protocol import Partition, Rows, capped, partition, sample_stratified, stratified_folds
+from basanite.harness.data.dataset import Dataset, iterative_folds
+from basanite.harness.plan import TaskPlan
+from basanite.harness.protocol import (
+    Partition,
+    Rows,
+    Seeds,
+    Sizes,
+    cap_validation,
+    partition,
+    sample_stratified,
+    stratified_folds,
+)
 from basanite.harness.results import SHARED, split_arrays
-from basanite.harness.seeds import Seeds
 
 MOST_VALUES: Final = 20
 TENTHS: Final = 10
@@ -39,26 +46,38 @@ def split_name(task: TaskPlan, target: str) -> str:
 def _split(task: TaskPlan, data: Dataset, name: str, seeds: Seeds) -> Partition:
     strata, generator = strata_for(task, data, name), seeds.generator("split", task.name, name)
     if data.fixed is not None:
-        made = _fixed(task, data.fixed, strata, generator)
+        made = _partition_of_given_split(task, data.fixed, strata, generator)
     else:
-        groups = data.groups if task.group_by else None
-        made = partition(
-            strata,
-            train_share=task.train_share,
-            n=task.n,
-            folds=task.folds,
-            generator=generator,
-            groups=groups,
-            shuffle_seed=task.shuffle_seed,
-        )
+        made = _partition_of_known_rows(task, data, _known(task, data, name), strata, generator)
     if task.iterative:
-        made = _redealt(task, data, made)
+        # The same training rows, dealt by all their labels and not by the first alone (A6).
+        rows, names = made.training, task.targets or tuple(data.targets)
+        dealt = iterative_folds(np.column_stack([data.targets[one][rows] > 0 for one in names]), task.folds)
+        made = replace(made, folds=tuple(rows[fold] for fold in dealt))
     if not len(made.test):
         raise SettingError(f"Task {task.name}: no test row is left of {len(data)}. Lower train_share.")
-    return capped(made, strata, task.validation_cap, seeds.generator("validation", task.name, name))
+    return cap_validation(made, strata, task.validation_cap, seeds.generator("validation", task.name, name))
 
 
-def _fixed(task: TaskPlan, fixed: tuple[Rows, Rows], strata: NDArray[Any], generator: np.random.Generator) -> Partition:
+def _known(task: TaskPlan, data: Dataset, name: str) -> Rows:
+    """The rows that have a value of the target, of a shared split of all of them: reviews may lack a rating (T-26)."""
+    names = [*(task.targets or tuple(data.targets)), *filter(None, [task.stratify_by])] if name == SHARED else [name]
+    return np.flatnonzero(~np.isnan(np.column_stack([data.targets[one] for one in names])).any(axis=1))
+
+
+def _partition_of_known_rows(
+    task: TaskPlan, data: Dataset, rows: Rows, strata: NDArray[Any], generator: np.random.Generator
+) -> Partition:
+    """A partition of these rows alone."""
+    sizes = Sizes(task.train_share, task.n, task.folds, task.shuffle_seed)
+    groups = data.groups[rows] if task.group_by and data.groups is not None else None
+    made = partition(strata[rows], sizes, generator, groups=groups)
+    return Partition(tuple(rows[fold] for fold in made.folds), rows[made.validation], rows[made.test])
+
+
+def _partition_of_given_split(
+    task: TaskPlan, fixed: tuple[Rows, Rows], strata: NDArray[Any], generator: np.random.Generator
+) -> Partition:
     """Data that come with a split of their own: folds of the training rows, the rest of them validates."""
     training, test = fixed
     chosen = training[sample_stratified(strata[training], min(task.n, len(training)), generator)]
@@ -66,13 +85,6 @@ def _fixed(task: TaskPlan, fixed: tuple[Rows, Rows], strata: NDArray[Any], gener
     made = Partition(tuple(chosen[fold] for fold in dealt), np.setdiff1d(training, chosen), test)
     made.check()
     return made
-
-
-def _redealt(task: TaskPlan, data: Dataset, made: Partition) -> Partition:
-    """The same training rows dealt by all their labels, and not by the first alone (A6)."""
-    rows, names = made.training, task.targets or tuple(data.targets)
-    labels = np.column_stack([data.targets[name][rows] > 0 for name in names])
-    return Partition(tuple(rows[fold] for fold in iterative_folds(labels, task.folds)), made.validation, made.test)
 
 
 def strata_for(task: TaskPlan, data: Dataset, name: str) -> NDArray[Any]:
@@ -92,6 +104,11 @@ def strata_of(values: NDArray[np.float64]) -> NDArray[Any]:
     >>> strata_of(np.arange(40.0)).tolist()[::8]
     [0, 2, 4, 6, 8]
     """
+    known = ~np.isnan(values)
+    if not known.all():  # rows without a value are in no split of this target
+        found = np.zeros(len(values))
+        found[known] = strata_of(values[known])
+        return found
     if len(np.unique(values)) <= MOST_VALUES:
         return values
     ranks = np.argsort(np.argsort(values, kind="stable"), kind="stable")
@@ -108,7 +125,7 @@ def partition_digest(made: Partition) -> str:
 
 @dataclass(frozen=True)
 class SplitFacts:
-    """What is told about a split: sizes, the values in each fold (A6), and how far groups are on both sides (A11)."""
+    """What is reported of a split: sizes, the values in each fold (A6), and how far groups are on both sides (A11)."""
 
     folds: tuple[int, ...]
     validation: int
@@ -129,12 +146,15 @@ class SplitFacts:
 def facts(task: TaskPlan, data: Dataset, name: str, made: Partition) -> SplitFacts:
     """What a split holds."""
     strata = strata_for(task, data, name)
+    labels = task.targets or tuple(data.targets)
+    positives = ({one: int((data.targets[one][fold] > 0).sum()) for one in labels} for fold in made.folds)
+    values = (np.unique(strata[fold], return_counts=True) for fold in made.folds)
     return SplitFacts(
         tuple(len(fold) for fold in made.folds),
         len(made.validation),
         len(made.test),
-        tuple(_counted(strata[fold]) for fold in made.folds),
-        tuple(_positives(task, data, fold) for fold in made.folds) if task.metric == "map11" else (),
+        tuple({f"{value:g}": int(count) for value, count in zip(*found, strict=True)} for found in values),
+        tuple(positives) if task.metric == "map11" else (),
         None if data.groups is None else overlap(data.groups, made),
     )
 
@@ -143,12 +163,3 @@ def overlap(groups: NDArray[np.int64], made: Partition) -> float:
     """The share of test rows whose group is also among training or validation rows (A11)."""
     seen = np.unique(groups[np.concatenate([made.training, made.validation])])
     return float(np.isin(groups[made.test], seen).mean())
-
-
-def _positives(task: TaskPlan, data: Dataset, rows: Rows) -> dict[str, int]:
-    return {name: int((data.targets[name][rows] > 0).sum()) for name in task.targets or tuple(data.targets)}
-
-
-def _counted(values: NDArray[Any]) -> dict[str, int]:
-    found, counts = np.unique(values, return_counts=True)
-    return {f"{value:g}": int(count) for value, count in zip(found, counts, strict=True)}

@@ -4,8 +4,10 @@
     sparse   one row a line, `column:value` between blanks, columns numbered from 1; zeros are left out
     npy      NumPy's file of one array, never with pickled objects (X-5)
 
-Texts stand one a line with backslash, tab, line feed and carriage return written
+Texts stand one per line with backslash, tab, line feed and carriage return written
 as \\\\ \\t \\n \\r, or as JSON strings.
+
+What a program says about itself when it is asked to `describe` is checked here too: every mistake in it at once.
 """
 
 from __future__ import annotations
@@ -14,9 +16,11 @@ import json
 import os
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from hashlib import blake2b
+from itertools import combinations
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 import numpy as np
 import scipy.sparse
@@ -24,9 +28,10 @@ from numpy.typing import NDArray
 
 from basanite.errors import UnreadableError
 from basanite.formats.bounded import read_bounded
-from basanite.formats.feature_arrays import HEADER_FAULTS
-from basanite.harness.engine.sequences import Sequences
+from basanite.formats.stored_arrays import HEADER_FAULTS
+from basanite.harness.modules.interfaces import Form, Learner, Role
 from basanite.harness.steps.layout import ModuleError
+from basanite.harness.steps.store import Sequences
 
 MATRIX_FORMATS: Final = ("npy", "sparse", "tsv")
 FORMATS: Final = (*MATRIX_FORMATS, "jsonl")
@@ -50,13 +55,13 @@ def _flat(told: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]
 
 
 def _cell(value: Any) -> str:
-    return escaped(value) if isinstance(value, str) else json.dumps(value)
+    return escape(value) if isinstance(value, str) else json.dumps(value)
 
 
-def escaped(text: str) -> str:
+def escape(text: str) -> str:
     """A text on one line.
 
-    >>> escaped("two" + chr(10) + "lines")
+    >>> escape("two" + chr(10) + "lines")
     'two\\\\nlines'
     """
     return "".join(ESCAPES.get(char, char) for char in text)
@@ -68,7 +73,7 @@ def write_items(folder: Path, items: Sequence[Any], formats: Sequence[str]) -> N
         if "jsonl" in formats:
             _write_lines(folder / "items.jsonl", (json.dumps(text, ensure_ascii=False) for text in items))
         else:
-            _write_lines(folder / "items.txt", map(escaped, items))
+            _write_lines(folder / "items.txt", map(escape, items))
     else:
         write_matrix(folder, "items", items, formats)
 
@@ -122,7 +127,7 @@ def read_matrix(folder: Path, name: str, rows: int, maker: str) -> Any:
 
 
 def read_numbers(folder: Path, name: str, rows: int, maker: str) -> NDArray[np.float64]:
-    """Numbers that a program wrote, one a line or as an array."""
+    """Numbers that a program wrote, one per line or as an array."""
     text, binary = folder / f"{name}.txt", folder / f"{name}.npy"
     found = read_array(binary, maker) if _is_file(binary) else _numbers(_lines(text, maker), text, maker)
     if found.shape != (rows,):
@@ -140,7 +145,7 @@ def read_array(path: Path, maker: str) -> NDArray[Any]:
             shape, fortran, dtype = reader(file)
             held = os.fstat(file.fileno()).st_size - file.tell()
             if dtype.hasobject or dtype.kind not in "fiub" or held != dtype.itemsize * _product(shape):
-                raise ValueError("it is no plain array of numbers, or its size is not what it says")
+                raise ValueError("it is not a plain array of numbers, or its size is not what it says")
             array = np.fromfile(file, dtype)
     except (*HEADER_FAULTS, Warning) as error:
         raise ModuleError(f"{maker} wrote {path.name}, which cannot be read: {error}") from error
@@ -235,3 +240,135 @@ def _contents(items: Any) -> Iterator[bytes]:
         yield from (text.encode() for text in items)
     else:
         yield from (row.tobytes() for row in np.ascontiguousarray(items))
+
+
+FORMAT: Final = "basanite-foreign/1"
+SCALES: Final = ("margin", "probability", "rating")
+FEWEST_LAYERS: Final = 3
+KEYS: Final[Mapping[str, type]] = {
+    "format": str,
+    "name": str,
+    "role": str,
+    "summary": str,
+    "version": str,
+    "needs": str,
+    "gives": str,
+    "scale": str,
+    "formats": list,
+    "schema": dict,
+    "random": bool,
+    "greedy": bool,
+    "declares": dict,
+}
+NEEDED: Final = ("format", "name", "role")
+CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
+    "format": (FORMAT,),
+    "role": get_args(Role),
+    "needs": get_args(Form),
+    "gives": get_args(Form),
+    "scale": SCALES,
+}
+
+
+@dataclass(frozen=True)
+class Description:
+    """What is known of a program before it runs."""
+
+    name: str
+    role: Role
+    summary: str = ""
+    version: str = "1"
+    needs: Form | None = None
+    gives: Form = "dense"
+    scale: Any = "margin"
+    formats: tuple[str, ...] = ("tsv",)
+    schema: Mapping[str, Any] = field(default_factory=lambda: {"type": "object", "additionalProperties": False})
+    random: bool = True
+    greedy: bool = False
+    declares: Mapping[str, Any] = field(default_factory=dict)
+    """Whatever the evaluation team must know, such as patches that are sampled inside (A33)."""
+
+
+def parse_description(answer: list[Any], maker: str) -> Description:
+    """The description in a program's answer; if anything is wrong with it, all of that is reported."""
+    if len(answer) != 1 or not isinstance(answer[0], dict):
+        raise ModuleError(f"{maker} must print one JSON object on one line")
+    told = answer[0]
+    wrong = list(_faults(told))
+    if wrong:
+        raise ModuleError(f"{maker}: {'; '.join(wrong)}")
+    plain = {name: value for name, value in told.items() if name not in ("format", "formats")}
+    return Description(**plain, formats=tuple(told.get("formats", ("tsv",))))
+
+
+def _faults(told: Mapping[str, Any]) -> list[str]:
+    wrong = [f"`{name}` is missing" for name in NEEDED if name not in told]
+    wrong += [f"`{name}` is unknown" for name in told if name not in KEYS]
+    known = {name: value for name, value in told.items() if name in KEYS}
+    wrong += [f"`{name}` is no {KEYS[name].__name__}" for name, value in known.items() if type(value) is not KEYS[name]]
+    for name, allowed in CHOICES.items():
+        if isinstance(told.get(name), str) and told[name] not in allowed:
+            wrong.append(f"`{name}` is {told[name]!r} and not one of {', '.join(allowed)}")
+    formats = told.get("formats", [])
+    if isinstance(formats, list):
+        wrong += [
+            f"the format {kind!r} is unknown: use {', '.join(FORMATS)}" for kind in formats if kind not in FORMATS
+        ]
+    return wrong + _schema_faults(told.get("schema", {}))
+
+
+def _schema_faults(schema: Any) -> list[str]:
+    """The schema is a stranger's too: it must be one, and may not point elsewhere."""
+    from jsonschema import Draft202012Validator
+    from jsonschema.exceptions import SchemaError
+
+    if not isinstance(schema, dict):
+        return []
+    if "$ref" in str(schema) or "$dynamicRef" in str(schema):
+        return ["`schema` may not use $ref"]
+    try:
+        Draft202012Validator.check_schema(schema)
+    except SchemaError as error:
+        return [f"`schema` is not a JSON Schema: {error.message[:200]}"]
+    return []
+
+
+def layer_faults(learner: Learner, sample: Any) -> list[str]:
+    """What is wrong with the layers of a fitted deep learner, seen on some rows; nothing if all is well."""
+    states = list(learner.states())
+    wrong = _structure_faults(learner.layers, states)
+    if wrong:
+        return wrong
+    codes = [_dense(learner.transform(sample, layer)) for layer in range(1, learner.layers + 1)]
+    wrong += [
+        f"layer {at} gives {len(code)} rows for {sample.shape[0]}"
+        for at, code in enumerate(codes, 1)
+        if len(code) != sample.shape[0]
+    ]
+    wrong += [
+        f"layer {at} gives the same code for every row"
+        for at, code in enumerate(codes, 1)
+        if len(code) > 1 and (code == code[0]).all()
+    ]
+    for (first, one), (second, other) in combinations(enumerate(codes, 1), 2):
+        if one.shape == other.shape and np.array_equal(one, other):
+            wrong.append(f"layers {first} and {second} give the same codes")
+    return wrong
+
+
+def _structure_faults(layers: int, states: Sequence[Any]) -> list[str]:
+    wrong = [] if layers >= FEWEST_LAYERS else [f"it has {layers} layers where {FEWEST_LAYERS} are needed"]
+    if len(states) != layers:
+        return [*wrong, f"it shows weights of {len(states)} layers and says it has {layers}"]
+    names = [sorted(layer) for layer in states]
+    wrong += [f"layer {at} has no weights" for at, found in enumerate(names, 1) if not found]
+    wrong += [
+        f"layer {at} has {', '.join(found)} where layer 1 has {', '.join(names[0])}: one algorithm for all layers"
+        for at, found in enumerate(names, 1)
+        if found != names[0]
+    ]
+    return wrong
+
+
+def _dense(matrix: Any) -> Any:
+    return matrix.toarray() if scipy.sparse.issparse(matrix) else np.asarray(matrix)

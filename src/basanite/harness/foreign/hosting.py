@@ -17,9 +17,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from basanite.harness.foreign.description import FORMAT
+from basanite.harness.foreign.exchange import FORMAT
+from basanite.harness.modules.catalogue import imported_module
 from basanite.harness.modules.interfaces import Module
-from basanite.harness.plan.modules import imported_module
 
 IN, OUT, STATE = Path("in"), Path("out"), Path("state")
 KEPT: Final = STATE / "made.pickle"
@@ -30,14 +30,14 @@ SOURCES: Final = frozenset({".py", ".pyc", ".so", ".pyd"})
 
 def main(name: str, words: Sequence[str]) -> None:
     """Carry out one command for the module of this name."""
-    opened = listening()
+    opened = watch_opened_files()
     module = imported_module(name)
     opened.clear()
     COMMANDS[words[0]](module, *words[1:])
-    OUT.joinpath("opened.txt").write_text("".join(f"{path}\n" for path in outside(opened)), encoding="utf-8")
+    OUT.joinpath("opened.txt").write_text("".join(f"{path}\n" for path in undeclared_files(opened)), encoding="utf-8")
 
 
-def listening() -> set[str]:
+def watch_opened_files() -> set[str]:
     """Begin to note every file that is opened, and refuse sockets."""
     opened: set[str] = set()
 
@@ -51,7 +51,7 @@ def listening() -> set[str]:
     return opened
 
 
-def outside(opened: set[str]) -> list[str]:
+def undeclared_files(opened: set[str]) -> list[str]:
     """Files that are neither given nor part of the installation."""
     installed = (sys.prefix, sys.base_prefix, str(Path(__file__).resolve().parents[2]), *SYSTEM)
     found = {str(Path(name).absolute()) for name in opened}
@@ -97,7 +97,7 @@ def keep_weights(learner: Any) -> None:
 
 def transform(module: Module, layer: str) -> None:
     """Write features or codes."""
-    made = kept()
+    made = load_trained()
     found = made.transform(items()) if module.role != "learner" else made.transform(features(), int(layer) or None)
     if hasattr(found, "toarray"):
         found = found.toarray()
@@ -106,7 +106,7 @@ def transform(module: Module, layer: str) -> None:
 
 def layers(module: Module) -> None:
     """Print how many layers there are."""
-    print(int(kept().layers))
+    print(int(load_trained().layers))
 
 
 def grid(module: Module) -> None:
@@ -118,7 +118,7 @@ def grid(module: Module) -> None:
 
 def predict(module: Module) -> None:
     """Write scores."""
-    np.save(OUT / "scores.npy", np.asarray(kept().score(features()), np.float64), allow_pickle=False)
+    np.save(OUT / "scores.npy", np.asarray(load_trained().score(features()), np.float64), allow_pickle=False)
 
 
 def call() -> Any:
@@ -139,7 +139,7 @@ def features() -> Any:
     return np.load(IN / "features.npy", allow_pickle=False)
 
 
-def kept() -> Any:
+def load_trained() -> Any:
     """What was trained, by this very program in an earlier call of the same box."""
     return pickle.loads(KEPT.read_bytes())
 

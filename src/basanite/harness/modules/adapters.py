@@ -20,16 +20,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from basanite.errors import SettingError, UnknownNameError
-from basanite.harness.modules.interfaces import Features, Form, Module, Parameters, Scores
+from basanite.harness.modules.interfaces import Features, Module, Parameters, Scores
 
 Shape = Literal["transformer", "classifier", "extraction", "prediction"]
 
 
-def adapted(found: Any, name: str) -> Module:
+def adapt(found: Any, name: str) -> Module:
     """The module that an estimator class or a function makes; `name` is its dotted path.
 
     >>> from sklearn.decomposition import PCA
-    >>> adapted(PCA, "sklearn.decomposition:PCA").role
+    >>> adapt(PCA, "sklearn.decomposition:PCA").role
     'preprocessor'
     """
     shape = _shape(found, name)
@@ -41,7 +41,8 @@ def adapted(found: Any, name: str) -> Module:
         summary=(inspect.getdoc(found) or name).partition("\n")[0],
         make=partial(_MAKERS[shape], found),
         needs="dense" if classifies else "any",
-        gives=_gives(found),
+        # Text vectorisers of scikit-learn give counts; of others it is not known, so any numbers.
+        gives="counts" if getattr(found, "__name__", "") in ("CountVectorizer", "HashingVectorizer") else "dense",
         scale="rating" if getattr(found, "_estimator_type", "") == "regressor" else "margin",
         schema={"type": "object"},
         version=_version(found),
@@ -153,13 +154,9 @@ def _shape(found: Any, name: str) -> Shape:
         if len(needed) in (1, 3):
             return "extraction" if len(needed) == 1 else "prediction"
     raise UnknownNameError(
-        f"{name!r} is no harness module but a {type(found).__name__}, and neither a scikit-learn estimator nor a "
+        f"{name!r} is not a harness module but a {type(found).__name__}, and neither a scikit-learn estimator nor a "
         "function of items, nor one of (rows, target, new rows)."
     )
-
-
-def _transformer(kind: Any, parameters: Parameters, seed: int) -> AdaptedTransformer:
-    return AdaptedTransformer(_estimator(kind, parameters, seed))
 
 
 def _classifier(kind: Any, parameters: Parameters, seed: int) -> AdaptedClassifier:
@@ -167,19 +164,11 @@ def _classifier(kind: Any, parameters: Parameters, seed: int) -> AdaptedClassifi
     return AdaptedClassifier(_estimator(kind, plain, seed), parameters.get("grid", {}))
 
 
-def _extraction(function: Any, parameters: Parameters, seed: int) -> AdaptedExtraction:
-    return AdaptedExtraction(function, parameters)
-
-
-def _prediction(function: Any, parameters: Parameters, seed: int) -> AdaptedPrediction:
-    return AdaptedPrediction(function, parameters)
-
-
 _MAKERS: Mapping[Shape, Callable[[Any, Parameters, int], Any]] = {
-    "transformer": _transformer,
+    "transformer": lambda kind, parameters, seed: AdaptedTransformer(_estimator(kind, parameters, seed)),
     "classifier": _classifier,
-    "extraction": _extraction,
-    "prediction": _prediction,
+    "extraction": lambda function, parameters, seed: AdaptedExtraction(function, parameters),
+    "prediction": lambda function, parameters, seed: AdaptedPrediction(function, parameters),
 }
 
 
@@ -191,11 +180,6 @@ def _estimator(kind: Any, parameters: Parameters, seed: int) -> Any:
         raise SettingError(f"{kind.__name__} has no parameter {wrong[0]!r}. It has: {', '.join(sorted(known))}.")
     dice = {"random_state": seed % 2**32} if "random_state" in known else {}
     return kind(**{**dice, **parameters})
-
-
-def _gives(found: Any) -> Form:
-    """Text vectorisers of scikit-learn give counts; of others it is not known, so any numbers."""
-    return "counts" if getattr(found, "__name__", "") in ("CountVectorizer", "HashingVectorizer") else "dense"
 
 
 def _version(found: Any) -> str:

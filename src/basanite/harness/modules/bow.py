@@ -67,7 +67,7 @@ def prepare(items: Sequence[str]) -> dict[str, Any]:
     return {"counts": tokens.counts, "words": list(tokens.words)}
 
 
-def prepared(kept: Mapping[str, Any]) -> Tokens:
+def restore_tokens(kept: Mapping[str, Any]) -> Tokens:
     """The words of items from what `prepare` gave."""
     return Tokens(kept["counts"], tuple(kept["words"]))
 
@@ -90,7 +90,7 @@ class BagOfWords:
         """The weights of the chosen words, in their order."""
         tokens = _tokens(items)
         chosen = _columns(tokens.counts, self._places(tokens.words), len(self.vocabulary))
-        return _weighted(chosen, self.weight, tokens.counts)
+        return _weigh(chosen, self.weight, tokens.counts)
 
     def _places(self, words: tuple[str, ...]) -> NDArray[np.int32]:
         """For every word its column among the chosen, or -1."""
@@ -112,7 +112,7 @@ def _columns(counts: scipy.sparse.csr_array, places: NDArray[np.int32], width: i
     return chosen
 
 
-def _weighted(chosen: scipy.sparse.csr_array, weight: Weight, counts: scipy.sparse.csr_array) -> scipy.sparse.csr_array:
+def _weigh(chosen: scipy.sparse.csr_array, weight: Weight, counts: scipy.sparse.csr_array) -> scipy.sparse.csr_array:
     if weight == "binary":
         chosen.data = np.ones_like(chosen.data)
     if weight == "tf":
@@ -127,57 +127,42 @@ def _schema(weights: Sequence[Weight]) -> dict[str, Any]:
     return {"type": "object", "properties": {"size": size, "weight": weight}, "additionalProperties": False}
 
 
-def make_counts(parameters: Mapping[str, Any], seed: int) -> BagOfWords:
-    """A bag of words; nothing in it is random."""
-    return BagOfWords(**parameters)
-
-
-def make_presence(parameters: Mapping[str, Any], seed: int) -> BagOfWords:
-    """A bag of words that says whether a word is there."""
-    return BagOfWords(**{"weight": "binary", **parameters})
-
-
-def make_shares(parameters: Mapping[str, Any], seed: int) -> BagOfWords:
-    """A bag of words with the share that each has of its text."""
-    return BagOfWords(**{**parameters, "weight": "tf"})
-
-
 BOW = Module(
     name="bow",
     role="features",
     summary="Bag of words: counts of the 5,000 most frequent words",
-    make=make_counts,
+    make=lambda parameters, seed: BagOfWords(**parameters),
     needs="items",
     gives="counts",
     schema=_schema(("count", "binary")),
     random=False,
     prepare=prepare,
-    prepared=prepared,
+    prepared=restore_tokens,
     code=(__file__,),
 )
 WORDS = Module(
     name="words",
     role="preprocessor",
     summary="Which of the 5,000 most frequent words are there",
-    make=make_presence,
+    make=lambda parameters, seed: BagOfWords(**{"weight": "binary", **parameters}),
     needs="items",
     gives="counts",
     schema=_schema(("binary", "count")),
     random=False,
     prepare=prepare,
-    prepared=prepared,
+    prepared=restore_tokens,
     code=(__file__,),
 )
 WORD_SHARES = Module(
     name="word-shares",
     role="preprocessor",
     summary="Share of a text that each of the 5,000 most frequent words has",
-    make=make_shares,
+    make=lambda parameters, seed: BagOfWords(**{**parameters, "weight": "tf"}),
     needs="items",
     gives="nonneg",
     schema=_schema(("tf",)),
     random=False,
     prepare=prepare,
-    prepared=prepared,
+    prepared=restore_tokens,
     code=(__file__,),
 )

@@ -3,8 +3,9 @@
     items --Preprocessor--> features --Learner--> codes --Classifier--> scores
 
 Rows are items in the order in which they were given. Nothing here sees a test label; a preprocessor and a learner see
-no label at all (H-17). Modules are frozen by their code and parameters, so they are made anew from parameters for
-every fit: `make(parameters, seed)`.
+no label at all (H-17). Modules are frozen by their code and parameters, so they are made again from parameters for
+every fit: `make(parameters, seed)`. What `make` calls has one named argument for each parameter of the module, however
+many there are.
 """
 
 from __future__ import annotations

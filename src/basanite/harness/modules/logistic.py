@@ -6,7 +6,7 @@ value (A18). A label's score is the raw decision value: probabilities saturate a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
@@ -62,7 +62,7 @@ class Logistic(GridOverC):
         """Train on one fold, as it is."""
         values = np.unique(target).astype(np.float64)
         plane = self._plane(features, target, values, parameters)
-        self.fitted = Posteriors(Planes.stacked([[plane]]), values)
+        self.fitted = Posteriors(Planes.stack([[plane]]), values)
 
     def score(self, features: Features) -> Scores:
         """The ratings, or the decision values of a label."""
@@ -76,7 +76,7 @@ class Logistic(GridOverC):
         """Train on every fold with every C, in the space of the fold's rows where that is smaller."""
         values = np.unique(np.concatenate([target[rows] for rows in folds])).astype(np.float64)
         planes = [self._planes(*fold, values, grid) for fold in folds_of(features, folds, target)]
-        return Posteriors(Planes.stacked(planes), values)
+        return Posteriors(Planes.stack(planes), values)
 
     def score_many(self, state: Posteriors, features: Features) -> Scores:
         """The scores of every fold and C by one product."""
@@ -132,7 +132,11 @@ class Logistic(GridOverC):
     def _output(self, planes: Floats, values: Floats) -> Scores:
         if self.output == "margin":
             return np.asarray(_margin(planes) * (0.5 if self.solver == "liblinear" else 1.0))
-        posterior = _sigmoids(planes) if self.solver == "liblinear" else _softmax(planes)
+        if self.solver == "liblinear":
+            posterior = _sigmoids(planes)
+        else:
+            powers = np.exp(planes - planes.max(axis=2, keepdims=True))
+            posterior = np.asarray(powers / powers.sum(axis=2, keepdims=True))
         if self.output == "argmax":
             return np.asarray(values[posterior.argmax(axis=2)])
         return np.asarray(np.einsum("fgvr,v->fgr", posterior, values))
@@ -143,11 +147,6 @@ def _both_sides(weights: Floats, bias: Floats, share: float) -> tuple[Floats, Fl
     if len(weights) > 1:
         return weights, bias
     return np.concatenate([-weights, weights]) * share, np.concatenate([-bias, bias]) * share
-
-
-def _softmax(planes: Floats) -> Floats:
-    found = np.exp(planes - planes.max(axis=2, keepdims=True))
-    return np.asarray(found / found.sum(axis=2, keepdims=True))
 
 
 def _sigmoids(planes: Floats) -> Floats:
@@ -176,7 +175,7 @@ class LiblinearSVM(OnePlane):
     def fit(self, features: Features, target: NDArray[Any], parameters: Parameters) -> None:
         """Train on one fold."""
         value = only_value(target)
-        self.model = self._fitted(features, target, parameters) if value is None else Constant(value)
+        self.model = self._model(features, target, parameters) if value is None else Constant(value)
 
     def score(self, features: Features) -> Scores:
         """The decision values."""
@@ -187,28 +186,13 @@ class LiblinearSVM(OnePlane):
     ) -> list[tuple[Floats, Floats]]:
         """In the space of the fold's rows, where that is smaller."""
         space = RowSpace.of(rows)
-        models = (self._fitted(space.rows, target, parameters) for parameters in grid)
+        models = (self._model(space.rows, target, parameters) for parameters in grid)
         return [(space.back(model.coef_), model.intercept_) for model in models]
 
-    def _fitted(self, rows: Features, target: NDArray[Any], parameters: Parameters) -> Any:
+    def _model(self, rows: Features, target: NDArray[Any], parameters: Parameters) -> Any:
         from sklearn.svm import LinearSVC
 
         return LinearSVC(C=parameters["C"], tol=self.tol, dual=False, max_iter=ROUNDS).fit(rows, target)
-
-
-def make_ratings(parameters: Mapping[str, Any], seed: int) -> Logistic:
-    """A logistic regression that gives ratings."""
-    return Logistic(**parameters)
-
-
-def make_labels(parameters: Mapping[str, Any], seed: int) -> Logistic:
-    """A logistic regression that gives decision values."""
-    return Logistic(**{**parameters, "output": "margin"})
-
-
-def make_svm(parameters: Mapping[str, Any], seed: int) -> LiblinearSVM:
-    """LIBLINEAR's support vector machine."""
-    return LiblinearSVM(**parameters)
 
 
 _SOLVER: Final = {"enum": ["multinomial", "liblinear"], "default": "multinomial"}
@@ -219,7 +203,7 @@ LOGISTIC = Module(
     name="logistic",
     role="linear",
     summary="Logistic regression for ratings: expected value under the posterior",
-    make=make_ratings,
+    make=lambda parameters, seed: Logistic(**parameters),
     scale="rating",
     schema=costs_schema(solver=_SOLVER, output=_OUTPUT, tol=_TOL),
     random=False,
@@ -229,7 +213,7 @@ LOGISTIC_LABELS = Module(
     name="logistic-labels",
     role="linear",
     summary="Logistic regression for one label: raw decision value",
-    make=make_labels,
+    make=lambda parameters, seed: Logistic(**{**parameters, "output": "margin"}),
     scale="margin",
     schema=costs_schema(solver=_SOLVER, tol=_TOL),
     random=False,
@@ -239,7 +223,7 @@ LINEAR_SVM = Module(
     name="linear-svm",
     role="linear",
     summary="LIBLINEAR's linear support vector machine for one label",
-    make=make_svm,
+    make=lambda parameters, seed: LiblinearSVM(**parameters),
     scale="margin",
     schema=costs_schema(tol=_TOL),
     random=False,

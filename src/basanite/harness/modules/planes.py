@@ -39,7 +39,7 @@ class Planes:
         return Planes(self.weights[:, folds, list(points)][:, :, None], self.intercepts[folds, list(points)][:, None])
 
     @classmethod
-    def stacked(cls, planes: Sequence[Sequence[tuple[Floats, Floats]]]) -> Planes:
+    def stack(cls, planes: Sequence[Sequence[tuple[Floats, Floats]]]) -> Planes:
         """From weights `[outputs, columns]` and intercepts `[outputs]` of every fold and grid point."""
         weights = np.array([[weights for weights, _ in row] for row in planes])
         return cls(
@@ -65,7 +65,7 @@ class OnePlane(GridOverC, ABC):
         self, features: Features, folds: Sequence[Rows], target: NDArray[Any], grid: Sequence[Parameters]
     ) -> Planes:
         """Train on every fold with every C."""
-        return Planes.stacked([self._planes(*fold, grid) for fold in folds_of(features, folds, target)])
+        return Planes.stack([self._planes(*fold, grid) for fold in folds_of(features, folds, target)])
 
     def score_many(self, state: Planes, features: Features) -> Scores:
         """The scores of every fold and C by one product."""
@@ -78,7 +78,7 @@ class OnePlane(GridOverC, ABC):
     def _planes(self, rows: Features, target: NDArray[Any], grid: Sequence[Parameters]) -> list[tuple[Floats, Floats]]:
         value = only_value(target)
         if value is not None:
-            return [constant_plane(rows.shape[1], value)] * len(grid)
+            return [(np.zeros((1, rows.shape[1])), np.array([value]))] * len(grid)
         return self._fitted_planes(rows, target, grid)
 
     @abstractmethod
@@ -95,11 +95,6 @@ def only_value(target: NDArray[Any]) -> float | None:
     (0.0, None)
     """
     return float(target[0]) if len(target) and (target == target[0]).all() else None
-
-
-def constant_plane(columns: int, value: float) -> tuple[Floats, Floats]:
-    """The classifier of such a fold: the same score for every row."""
-    return np.zeros((1, columns)), np.array([value])
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,8 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from basanite.errors import MissingExtraError, SettingError
+from basanite.errors import SettingError
+from basanite.extras import required_module
 from basanite.harness.modules.interfaces import Features, Module, Parameters, Scores
 
 GRID: Final = (10, 20, 40, 80)
@@ -75,15 +76,9 @@ def _documents(features: Features) -> list[list[str]]:
 
 
 def _package() -> Any:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of its compiled parts, which are none of the user's business
-            import tomotopy
-    except ModuleNotFoundError as missing:
-        raise MissingExtraError(
-            "The module 'slda' needs tomotopy: pip install -r requirements/harness.txt."
-        ) from missing
-    return tomotopy
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of its compiled parts, which are none of the user's business
+        return required_module("tomotopy")
 
 
 def make(parameters: Mapping[str, Any], seed: int) -> SupervisedTopics:

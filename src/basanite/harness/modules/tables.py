@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from basanite.errors import SettingError
-from basanite.harness.modules.interfaces import Module
+from basanite.harness.modules.interfaces import Form, Module, Role
 
 Floats = NDArray[np.float64]
 
@@ -56,57 +53,27 @@ def _rows(items: ArrayLike) -> Floats:
         return rows.reshape(len(rows), -1) if rows.ndim > 2 else rows.reshape(rows.shape[0], rows.shape[1])
     except (ValueError, TypeError, IndexError) as error:
         raise SettingError(
-            "These items are no rows of numbers: use a preprocessor for texts, such as 'bow'."
+            "These items are not rows of numbers: use a preprocessor for texts, such as 'bow'."
         ) from error
 
 
-def make_table(parameters: Mapping[str, Any], seed: int) -> Table:
-    """Rows as they are."""
-    return Table()
+def _module(name: str, role: Role, summary: str, table: type[Table], gives: Form) -> Module:
+    """A module without parameters and without dice."""
+    return Module(
+        name=name,
+        role=role,
+        summary=summary,
+        make=lambda parameters, seed: table(),
+        needs="items",
+        gives=gives,
+        schema={"type": "object", "properties": {}, "additionalProperties": False},
+        random=False,
+        code=(__file__,),
+    )
 
 
-def make_scaled(parameters: Mapping[str, Any], seed: int) -> Scaled:
-    """Standardised columns."""
-    return Scaled()
-
-
-def make_pixels(parameters: Mapping[str, Any], seed: int) -> Pixels:
-    """Numbers from 0 to 1."""
-    return Pixels()
-
-
-_NONE: Final = {"type": "object", "properties": {}, "additionalProperties": False}
-
-IDENTITY = Module(
-    name="identity",
-    role="preprocessor",
-    summary="Rows of numbers as they are",
-    make=make_table,
-    needs="items",
-    gives="dense",
-    schema=_NONE,
-    random=False,
-    code=(__file__,),
-)
-SCALED = Module(
-    name="scaled",
-    role="preprocessor",
-    summary="Rows of numbers with every column standardised",
-    make=make_scaled,
-    needs="items",
-    gives="dense",
-    schema=_NONE,
-    random=False,
-    code=(__file__,),
-)
-PIXELS = Module(
-    name="pixels",
-    role="features",
-    summary="Rows of numbers that are never negative, divided by the largest",
-    make=make_pixels,
-    needs="items",
-    gives="nonneg",
-    schema=_NONE,
-    random=False,
-    code=(__file__,),
+IDENTITY = _module("identity", "preprocessor", "Rows of numbers as they are", Table, "dense")
+SCALED = _module("scaled", "preprocessor", "Rows of numbers with every column standardised", Scaled, "dense")
+PIXELS = _module(
+    "pixels", "features", "Rows of numbers that are never negative, divided by the largest", Pixels, "nonneg"
 )

@@ -18,14 +18,12 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from basanite.harness.engine.processes import pool
-from basanite.harness.engine.sequences import Sequences
 from basanite.harness.modules.interfaces import Module
+from basanite.harness.steps.graph import pool
+from basanite.harness.steps.store import Sequences
 from basanite.harness.video.clips import WINDOW, read_clip, windows
-from basanite.harness.video.codebook import Codebook
-from basanite.harness.video.contrast import normalised
-from basanite.harness.video.hog3d import PRESETS, described
-from basanite.harness.video.reducing import reduced
+from basanite.harness.video.codebook import Codebook, normalise_contrast, resize
+from basanite.harness.video.hog3d import PRESETS, describe_clip
 
 Floats = NDArray[np.float32]
 Clip: TypeAlias = Path | NDArray[np.uint8]
@@ -53,7 +51,7 @@ class VisualWords:
         """Learn the words from a sample of the descriptors of all clips, as many from each."""
         each = max(1, self.sample // max(len(items), 1))
         seeds = np.random.SeedSequence(self.seed).spawn(len(items))
-        parts = _on_all_cores(partial(self._sampled, count=each), list(zip(items, seeds, strict=True)))
+        parts = _on_all_cores(partial(self._sample, count=each), list(zip(items, seeds, strict=True)))
         self.codebook = Codebook.of(np.concatenate(list(parts)), self.words, starts=self.starts, seed=self.seed)
 
     def transform(self, items: Sequence[Clip]) -> Sequences:
@@ -62,10 +60,10 @@ class VisualWords:
         offsets = np.concatenate([[0], np.cumsum([len(shares) for shares in found])])
         return Sequences(scipy.sparse.csr_array(np.concatenate(found)), offsets)
 
-    def _sampled(self, drawn: tuple[Clip, np.random.SeedSequence], count: int) -> Floats:
+    def _sample(self, drawn: tuple[Clip, np.random.SeedSequence], count: int) -> Floats:
         clip, seed = drawn
         dice = np.random.default_rng(seed)
-        parts = [part.descriptors for part in described(_frames(clip), self.preset)]
+        parts = [part.descriptors for part in describe_clip(_frames(clip), self.preset)]
         found = np.concatenate([np.zeros((0, PRESETS[self.preset].dimensions), np.float32), *parts])
         return found[np.sort(dice.choice(len(found), min(count, len(found)), replace=False))]
 
@@ -73,7 +71,7 @@ class VisualWords:
         """How often each window has each word, as shares of all boxes of the clip."""
         video = _frames(clip)
         counts = np.zeros((len(windows(len(video))), len(self.codebook.words)))
-        for places, descriptors in described(video, self.preset):
+        for places, descriptors in describe_clip(video, self.preset):
             at = np.minimum(places[:, 2].astype(np.int64) // WINDOW, len(counts) - 1)
             np.add.at(counts, (at, self.codebook.nearest(descriptors)), 1)
         return np.asarray(counts / max(counts.sum(), 1))
@@ -94,14 +92,14 @@ class ContrastWindows:
         offsets = np.concatenate([[0], np.cumsum([len(rows) for rows in found])])
         return Sequences(np.concatenate(found), offsets)
 
-    def laid(self, rows: NDArray[Any]) -> NDArray[Any]:
+    def as_videos(self, rows: NDArray[Any]) -> NDArray[Any]:
         """Rows of numbers, such as a unit's weights, as small videos `[rows, frames, rows, columns]`."""
         both = rows.reshape(len(rows), -1, int(np.prod(self.shape)))
         return (both[:, 0] - both[:, 1] if self.halves else both[:, 0]).reshape(-1, *self.shape)
 
     def _windows(self, clip: Clip) -> Floats:
-        video = normalised(_frames(clip))
-        rows = np.stack([reduced(video[part], self.shape).ravel() for part in windows(len(video))])
+        video = normalise_contrast(_frames(clip))
+        rows = np.stack([resize(video[part], self.shape).ravel() for part in windows(len(video))])
         return np.hstack([np.maximum(rows, 0), np.maximum(-rows, 0)]) if self.halves else rows
 
 
@@ -120,21 +118,6 @@ def _on_all_cores(work: Callable[[Any], Any], items: Sequence[Any]) -> Iterator[
         yield from processes.map(work, items, chunksize=each)
 
 
-def make_words(parameters: Mapping[str, Any], seed: int) -> VisualWords:
-    """HOG3D words."""
-    return VisualWords(**{"seed": seed, **parameters})
-
-
-def make_contrast(parameters: Mapping[str, Any], seed: int) -> ContrastWindows:
-    """Normalised windows; nothing in them is random."""
-    return ContrastWindows(**parameters)
-
-
-def make_halves(parameters: Mapping[str, Any], seed: int) -> ContrastWindows:
-    """Normalised windows, what is brighter and what is darker than around apart."""
-    return ContrastWindows(**parameters, halves=True)
-
-
 def _whole(low: int, high: int, default: int) -> dict[str, Any]:
     return {"type": "integer", "minimum": low, "maximum": high, "default": default}
 
@@ -143,15 +126,16 @@ def _schema(**properties: Mapping[str, Any]) -> dict[str, Any]:
     return {"type": "object", "properties": properties, "additionalProperties": False}
 
 
-_CODE: Final = (__file__, *(str(Path(__file__).parent.parent / "video" / f"{name}.py") for name in (
-    "clips", "codebook", "contrast", "hog3d", "orientations", "reducing",
-)))  # fmt: skip
+_CODE: Final = (
+    __file__,
+    *(str(Path(__file__).parent.parent / "video" / f"{name}.py") for name in ("clips", "codebook", "hog3d")),
+)
 
 HOG3D = Module(
     name="hog3d",
     role="features",
     summary="HOG3D descriptors of dense boxes, quantised to a codebook, counted by windows of 30 frames",
-    make=make_words,
+    make=lambda parameters, seed: VisualWords(**{"seed": seed, **parameters}),
     needs="items",
     gives="histograms",
     schema=_schema(
@@ -166,7 +150,7 @@ CONTRAST = Module(
     name="contrast",
     role="preprocessor",
     summary="3-D local contrast normalisation, in windows of 30 frames brought to one size",
-    make=make_contrast,
+    make=lambda parameters, seed: ContrastWindows(**parameters),
     needs="items",
     gives="sequence",
     schema=_schema(frames=_whole(1, 30, 10), rows=_whole(2, 576, 18), columns=_whole(2, 300, 32)),
@@ -177,6 +161,6 @@ CONTRAST_HALVES = replace(
     CONTRAST,
     name="contrast-halves",
     summary="3-D local contrast normalisation in windows, with brighter and darker apart: nothing is negative",
-    make=make_halves,
+    make=lambda parameters, seed: ContrastWindows(**parameters, halves=True),
     gives="histograms",
 )

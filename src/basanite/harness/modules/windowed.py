@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from basanite.harness.engine.sequences import Sequences
 from basanite.harness.modules import logistic, machines
 from basanite.harness.modules.interfaces import Module, Parameters, Scores
+from basanite.harness.steps.store import Sequences
 
 
 @dataclass
@@ -62,7 +62,7 @@ def best(scores: Scores, features: Sequences) -> Scores:
     return np.asarray(np.maximum.reduceat(scores, features.offsets[:-1], axis=-1))
 
 
-def windowed(module: Module) -> Module:
+def by_window(module: Module) -> Module:
     """A registered linear classifier in its windowed form."""
 
     def make(parameters: Mapping[str, Any], seed: int) -> Windowed:
@@ -78,6 +78,6 @@ def windowed(module: Module) -> Module:
     )
 
 
-LINEAR_SVM = windowed(logistic.LINEAR_SVM)
-LOGISTIC_LABELS = windowed(logistic.LOGISTIC_LABELS)
-SVC_LINEAR = windowed(machines.SVC_LINEAR)
+LINEAR_SVM = by_window(logistic.LINEAR_SVM)
+LOGISTIC_LABELS = by_window(logistic.LOGISTIC_LABELS)
+SVC_LINEAR = by_window(machines.SVC_LINEAR)

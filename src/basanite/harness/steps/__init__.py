@@ -1,1 +1,1 @@
-"""The work of a run, as pure functions that the engine keeps: preprocess, learn, classify, score."""
+"""The steps of a plan: their graph, the store of what they gave, and the work of each (H-19)."""

@@ -1,10 +1,11 @@
 """In which order rows stand in the matrices of a split: the folds one after the other, then validation, then test.
 
-So a fold is a slice, the rows that may be learned from come first, and whoever gets these has seen no test row (A25).
+So a fold is a slice, the rows that may be learned from come first, and a learner on these has seen no test row (A25).
 """
 
 from __future__ import annotations
 
+import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -15,9 +16,9 @@ import numpy as np
 import scipy.sparse
 
 from basanite.errors import BasaniteError
-from basanite.harness.engine.sequences import Sequences
-from basanite.harness.engine.store import Streamed
 from basanite.harness.protocol import Partition, Rows
+from basanite.harness.steps.graph import Step
+from basanite.harness.steps.store import Sequences, Store, Streamed
 
 BLOCK: Final = 4096
 """Rows that are worked on at a time, so that codes of the whole data never have to be in memory."""
@@ -55,7 +56,7 @@ class Layout:
         return sum(self.folds)
 
     @property
-    def seen(self) -> int:
+    def visible(self) -> int:
         """How many rows are not test rows."""
         return self.dealt + self.validation
 
@@ -66,7 +67,7 @@ class Layout:
 
     def others(self, number: int) -> Rows:
         """The places of the other folds and of validation, on which parameters are chosen (H-16)."""
-        return np.setdiff1d(np.arange(self.seen), self.fold(number))
+        return np.setdiff1d(np.arange(self.visible), self.fold(number))
 
 
 def rows_in_order(partition: Partition) -> Rows:
@@ -84,27 +85,31 @@ def blocks(start: int, end: int) -> Iterator[slice]:
         yield slice(at, min(at + BLOCK, end))
 
 
-def gathered(parts: Iterator[Any], total: int, maker: str) -> Any:
+def gather_blocks(parts: Iterator[Any], total: int, maker: str) -> Any:
     """A matrix from its blocks: sparse ones are joined, dense ones go to disk as they come."""
-    first = checked(next(parts), maker)
+    first = check_block(next(parts), maker)
     if isinstance(first, Sequences):
-        return _gathered_windows(first, parts, total, maker)
+        return _gather_windows(first, parts, total, maker)
     if scipy.sparse.issparse(first):
-        joined = scipy.sparse.vstack([first, *(checked(part, maker) for part in parts)], format="csr")
-        return _of_height(scipy.sparse.csr_array(joined), total, maker)
-    return Streamed((total, first.shape[1]), first.dtype.str, _chained(first, parts, maker))
+        joined = scipy.sparse.vstack([first, *(check_block(part, maker) for part in parts)], format="csr")
+        if joined.shape[0] != total:
+            raise ModuleError(f"{maker} gave {joined.shape[0]} rows for {total} items.")
+        return scipy.sparse.csr_array(joined)
+    return Streamed((total, first.shape[1]), first.dtype.str, _with_equal_widths(first, parts, maker))
 
 
-def _gathered_windows(first: Sequences, parts: Iterator[Any], total: int, maker: str) -> Sequences:
+def _gather_windows(first: Sequences, parts: Iterator[Any], total: int, maker: str) -> Sequences:
     """Windows of blocks of items joined; dense ones wait on disk, for only the last block tells how many there are."""
     lengths: list[Any] = []
 
     def rows() -> Iterator[Any]:
-        for part in chain([first], (checked(part, maker) for part in parts)):
+        for part in chain([first], (check_block(part, maker) for part in parts)):
             lengths.append(part.lengths)
             yield part.rows
 
-    matrix = scipy.sparse.vstack(list(rows()), format="csr") if scipy.sparse.issparse(first.rows) else spooled(rows())
+    matrix = (
+        scipy.sparse.vstack(list(rows()), format="csr") if scipy.sparse.issparse(first.rows) else spool_blocks(rows())
+    )
     each = np.concatenate(lengths)
     if len(each) != total:
         if isinstance(matrix, Streamed):
@@ -113,7 +118,7 @@ def _gathered_windows(first: Sequences, parts: Iterator[Any], total: int, maker:
     return Sequences(matrix, np.concatenate([[0], np.cumsum(each)]))
 
 
-def spooled(parts: Iterator[Any]) -> Streamed:
+def spool_blocks(parts: Iterator[Any]) -> Streamed:
     """Blocks of rows whose number is not known before the last of them, streamed from a nameless file."""
     first = np.ascontiguousarray(next(parts))
     spool = Spool(first.dtype, first.shape[1])
@@ -143,10 +148,10 @@ class Spool:
         self.file.close()
 
 
-def checked(part: Any, maker: str) -> Any:
+def check_block(part: Any, maker: str) -> Any:
     """A block of features or codes: two-dimensional, numbers, and all of them finite."""
     if isinstance(part, Sequences):
-        checked(part.rows, maker)
+        check_block(part.rows, maker)
         return part
     found = part if scipy.sparse.issparse(part) else np.asarray(part)
     if found.ndim != 2 or found.dtype.kind not in "fiub":
@@ -156,16 +161,37 @@ def checked(part: Any, maker: str) -> Any:
     return found
 
 
-def _chained(first: Any, parts: Iterator[Any], maker: str) -> Iterator[Any]:
+def _with_equal_widths(first: Any, parts: Iterator[Any], maker: str) -> Iterator[Any]:
     yield first
     for part in parts:
-        found = checked(part, maker)
+        found = check_block(part, maker)
         if found.shape[1] != first.shape[1]:
             raise ModuleError(f"{maker} gave {first.shape[1]} columns for some rows and {found.shape[1]} for others.")
         yield found
 
 
-def _of_height(matrix: Any, total: int, maker: str) -> Any:
-    if matrix.shape[0] != total:
-        raise ModuleError(f"{maker} gave {matrix.shape[0]} rows for {total} items.")
-    return matrix
+def refuse_missing_data(kind: str, digest: str) -> dict[str, Any]:
+    """Never called for data that were laid down: anyone who runs a plan does that first."""
+    raise ModuleError(f"the {kind} {digest} are not in the store: run the plan with its data at hand")
+
+
+@dataclass(frozen=True)
+class Given:
+    """A part of the data: the step that stands for it, and its value."""
+
+    step: Step
+    value: Mapping[str, Any]
+
+    def lay(self, store: Store) -> None:
+        """Put the value into the store unless it is there; files that have been moved are noted where they lie now."""
+        if "folder" in self.value and store.has(self.step.key):
+            before = store.load(self.step.key)["folder"]
+            if before != self.value["folder"]:
+                shutil.rmtree(store.path(self.step.key))
+        if not store.has(self.step.key):
+            store.save(self.step.key, self.value)
+
+
+def part(name: str, kind: str, digest: str, value: Mapping[str, Any]) -> Given:
+    """A part of the data under the digest of its content."""
+    return Given(Step(name, refuse_missing_data, parameters={"kind": kind, "digest": digest}), value)

@@ -1,16 +1,11 @@
-"""HOG3D: histograms of oriented gradients in boxes of space and time, densely sampled (H-6, A32).
+"""Into which bins a gradient in space and time falls: faces of an icosahedron, or azimuth and elevation.
 
-Kläser, Marszałek & Schmid: A spatio-temporal descriptor based on 3D-gradients, BMVC 2008. A box is cut into cells and a
-cell into sub-blocks; the mean gradient of each sub-block is put into bins, and the bins of a cell are summed. Boxes of
-one scale overlap by half, so in the picture their sub-blocks lie on one grid: each is worked out once for the four
-boxes that share it, and in time for the two where half a box is a whole number of them. Means come from sparse matrices
-that say how much of every pixel and frame lies in every sub-block, which are linearly interpolated integral videos
-without their rounding. Numbers lie bins first: then every operation runs along the picture.
+Every way keeps the gradient's size: the weights of its bins have it as their norm (icosahedron) or their sum (polar).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal, NamedTuple
 
@@ -18,10 +13,109 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from basanite.harness.video.orientations import Binning, faces, polar
+Floats = NDArray[np.float32]
+
+GOLDEN: Final = (1 + 5**0.5) / 2
+CUT: Final = 5**0.5 / 3
+"""The cosine between neighbouring normals (0.7453…): a gradient along one normal counts for that normal alone."""
+
+
+def icosahedron() -> NDArray[np.float64]:
+    """The 20 unit normals of an icosahedron's faces (the corners of a dodecahedron), each followed by its opposite.
+
+    >>> icosahedron().shape, bool(np.allclose(icosahedron()[::2], -icosahedron()[1::2]))
+    ((20, 3), True)
+    """
+    corners = [(x, y, 1.0) for x in (-1.0, 1.0) for y in (-1.0, 1.0)]
+    for sign in (-1, 1):
+        corners += [(0.0, sign / GOLDEN, GOLDEN), (sign / GOLDEN, GOLDEN, 0.0), (GOLDEN, 0.0, sign / GOLDEN)]
+    half = np.array(corners) / 3**0.5
+    return np.stack([half, -half], axis=1).reshape(20, 3)
+
+
+@dataclass(frozen=True)
+class Binning:
+    """One way to put gradients `[3 (x, y, t), …]` into bins: `[bins, …]`.
+
+    Every way is continuous: gradients that hardly differ have weights that hardly differ, or rounding would decide.
+    """
+
+    bins: int
+    weights: Callable[[Floats], Floats]
+
+
+def faces(*, half: bool = False) -> Binning:
+    """By the faces of an icosahedron; `half` takes opposite directions for one."""
+    normals = icosahedron()[::2].astype(np.float32)
+
+    def weights(gradients: Floats) -> Floats:
+        flat = gradients.reshape(3, -1)
+        along: Floats = normals @ flat
+        size = np.sqrt((flat * flat).sum(axis=0))
+        strength = np.abs(along)
+        strength -= np.float32(CUT) * size
+        np.maximum(strength, 0, out=strength)
+        left = np.sqrt(np.einsum("ij,ij->j", strength, strength))
+        strength *= np.divide(size, left, out=np.zeros_like(size), where=left > 0)
+        found = strength if half else _both_ways(strength, along)
+        return found.reshape(-1, *gradients.shape[1:])
+
+    return Binning(len(normals) * (1 if half else 2), weights)
+
+
+def _both_ways(strength: Floats, along: Floats) -> Floats:
+    """Strength along pairs of opposite normals, each for the one that the gradient points to."""
+    found = np.empty((len(strength), 2, strength.shape[1]), np.float32)
+    np.multiply(strength, along > 0, out=found[:, 0])
+    np.subtract(strength, found[:, 0], out=found[:, 1])
+    return found
+
+
+def polar(azimuths: int = 5, elevations: int = 3) -> Binning:
+    """By azimuth in the picture and elevation towards time, shared between neighbouring bins.
+
+    Opposite directions are one, so the azimuth goes half round, and beyond its end it begins again with the elevation
+    upside down. A gradient purely in time has no azimuth: from the middle of the outermost elevations on, more and more
+    of it is spread over all bins around the pole.
+    """
+
+    def weights(gradients: Floats) -> Floats:
+        x, y, t = gradients
+        flat = np.sqrt(x * x + y * y)
+        turned = np.where((y < 0) | ((y == 0) & (x < 0)), np.float32(-1), np.float32(1))
+        azimuth = np.arctan2(turned * y, turned * x) * np.float32(azimuths / np.pi) - np.float32(0.5)
+        elevation = np.arctan2(turned * t, flat) * np.float32(elevations / np.pi) + np.float32((elevations - 1) / 2)
+        size = np.sqrt(flat * flat + t * t)
+        pole = 2 * np.maximum(np.maximum(-elevation, elevation - (elevations - 1)), 0)
+        around = [size * (1 - pole) * _near(elevation.clip(0, elevations - 1), at) for at in range(elevations)]
+        found = _spread_over_bins(azimuth, around, azimuths)
+        found[:, [0, -1]] += size * pole / (2 * azimuths)
+        return found.reshape(-1, *gradients.shape[1:])
+
+    return Binning(azimuths * elevations, weights)
+
+
+def _spread_over_bins(azimuth: Floats, around: list[Floats], azimuths: int) -> Floats:
+    """The part of every elevation, divided between the two azimuths beside it by nearness: `[azimuths, elevations, …]`;
+    the one before the first is the last upside down, and the one after the last is the first."""
+    found = np.empty((azimuths, len(around), *azimuth.shape), np.float32)
+    beyond = {azimuths - 1: _near(azimuth, -1), 0: _near(azimuth, azimuths)}
+    for place, near in enumerate(_near(azimuth, at) for at in range(azimuths)):
+        for height, part in enumerate(around):
+            np.multiply(part, near, out=found[place, height])
+            if place in beyond:
+                found[place, height] += beyond[place] * around[-1 - height]
+    return found
+
+
+def _near(places: Floats, middle: int) -> Floats:
+    """How near places are to a bin's middle: 1 there, and 0 at the next one."""
+    found: Floats = np.maximum(1 - np.abs(places - np.float32(middle)), 0)
+    return found
+
 
 Doubles = NDArray[np.float64]
-Floats = NDArray[np.float32]
+
 Video = NDArray[Any]
 
 
@@ -102,13 +196,13 @@ def hog3d(video: Video, preset: str | Preset = "wang2009") -> Described:
     >>> hog3d(np.zeros((60, 160, 300), np.uint8), PRESETS["wang2009"])[1].shape
     (16938, 960)
     """
-    found = list(described(video, preset))
+    found = list(describe_clip(video, preset))
     size = _chosen(preset).dimensions
     none = Described(np.zeros((0, 3), np.float32), np.zeros((0, size), np.float32))
     return Described(*(np.concatenate(parts) for parts in zip(none, *found, strict=True)))
 
 
-def described(video: Video, preset: str | Preset = "wang2009") -> Iterator[Described]:
+def describe_clip(video: Video, preset: str | Preset = "wang2009") -> Iterator[Described]:
     """The boxes of a clip, some at a time: those of a long clip would not fit into memory."""
     chosen = _chosen(preset)
     if min(video.shape) < 2:
@@ -129,10 +223,10 @@ def gradients(video: Video) -> Doubles:
     return found
 
 
-def covered(edges: Doubles, extent: int) -> scipy.sparse.csr_array:
+def coverage(edges: Doubles, extent: int) -> scipy.sparse.csr_array:
     """How much of every point lies between every two neighbouring edges: `[parts, extent]`.
 
-    >>> covered(np.array([0, 1.5, 2.0]), 3).toarray().tolist()
+    >>> coverage(np.array([0, 1.5, 2.0]), 3).toarray().tolist()
     [[1.0, 0.5, 0.0], [0.0, 0.5, 0.0]]
     """
     before = np.clip(edges[:, None] - np.arange(extent), 0, 1)
@@ -140,7 +234,7 @@ def covered(edges: Doubles, extent: int) -> scipy.sparse.csr_array:
 
 
 def _last_first(values: Doubles, last: int) -> Doubles:
-    """A matrix whose rows are the last axes of values, laid anew: `[last, everything before]`."""
+    """A matrix whose rows are the last axes of values, laid again: `[last, everything before]`."""
     return np.ascontiguousarray(values.reshape(-1, last).T)
 
 
@@ -166,8 +260,8 @@ class _Grid:
             return None
         parts = preset.cells[0] * preset.blocks
         height, _, frames, width = slopes.shape
-        rows = covered(down.grid(parts), height) @ slopes.reshape(height, -1)  # [y, 3 · frames · columns]
-        columns = covered(across.grid(parts), width) @ _last_first(rows, width)  # [x, y · 3 · frames]
+        rows = coverage(down.grid(parts), height) @ slopes.reshape(height, -1)  # [y, 3 · frames · columns]
+        columns = coverage(across.grid(parts), width) @ _last_first(rows, width)  # [x, y · 3 · frames]
         means = _last_first(columns, 3 * frames).reshape(3, frames, len(columns), len(rows))
         means /= (across.size / parts) ** 2
         return cls(preset, across, down, means)
@@ -179,7 +273,7 @@ class _Grid:
 
     def boxes(self, blocks: Floats, middle: float) -> Described:
         """All boxes between the first and the last of these sub-blocks."""
-        kept = self._kept(self._gathered(_summed(blocks, self.preset.blocks, 1)))
+        kept = self._strong_boxes(self._cells_of_boxes(_sum_neighbours(blocks, self.preset.blocks, 1)))
         places = self._places(middle)
         return Described(places[kept.rows], kept.descriptors)
 
@@ -200,17 +294,15 @@ class _Grid:
     def _bins(self, moments: Doubles) -> Floats:
         """The bins of the sub-blocks between these moments, summed to cells in the picture: `[bins, t, x, y]`."""
         _, frames, across, down = self.means.shape
-        parts = covered(moments, frames) * (1 / (moments[1] - moments[0]))
+        parts = coverage(moments, frames) * (1 / (moments[1] - moments[0]))
         each = [(parts @ of.reshape(frames, -1)).astype(np.float32) for of in self.means]
         gradients = np.stack(each).reshape(3, -1, across, down)
         step = max(1, CACHED // (across * down))
         pieces = (gradients[:, at : at + step] for at in range(0, gradients.shape[1], step))
-        return np.concatenate([self._in_picture(self.preset.binning.weights(piece)) for piece in pieces], axis=1)
+        weights, blocks = map(self.preset.binning.weights, pieces), self.preset.blocks
+        return np.concatenate([_sum_neighbours(_sum_neighbours(one, blocks, 3), blocks, 2) for one in weights], axis=1)
 
-    def _in_picture(self, weights: Floats) -> Floats:
-        return _summed(_summed(weights, self.preset.blocks, 3), self.preset.blocks, 2)
-
-    def _gathered(self, cells: Floats) -> Floats:
+    def _cells_of_boxes(self, cells: Floats) -> Floats:
         """The cells `[bins, t, x, y]` of every box beside each other: `[boxes, cells, bins]`; a box begins every half
         box."""
         side, step = self.preset.cells[0], self.preset.cells[0] // 2
@@ -219,7 +311,7 @@ class _Grid:
         boxes = windows.transpose(1, 2, 0, 4, 5, 3)  # y, x of the box; t, y, x of the cell; bins
         return boxes.reshape(boxes.shape[0] * boxes.shape[1], -1, laid.shape[-1])
 
-    def _kept(self, boxes: Floats) -> _Kept:
+    def _strong_boxes(self, boxes: Floats) -> _Kept:
         flat = boxes.reshape(len(boxes), -1)
         lengths = np.sqrt(np.einsum("ij,ij->i", flat, flat))
         rows = np.flatnonzero(lengths >= self.preset.faintest)
@@ -247,7 +339,7 @@ def _unit(vectors: Floats) -> Floats:
     return found
 
 
-def _summed(values: Floats, count: int, axis: int) -> Floats:
+def _sum_neighbours(values: Floats, count: int, axis: int) -> Floats:
     """Sums of so many neighbours along an axis."""
     before = (slice(None),) * axis
     found = values[*before, 0::count].copy()

@@ -1,6 +1,7 @@
-"""The published layout of action clips: which clips there are, which actions each shows, and what must add up (H-1).
+"""The twelve actions, how often they were published to occur, and the moves they are drawn as (H-1, H-3).
 
-AVIClips/actioncliptrain00001.avi        ClipSets/Kiss_train.txt ("actioncliptrain00001  -1" a line)
+An action is two moves one after the other. Eight of them form four pairs that are each other's reverse, so that who
+counts moves without regard to their order confuses the two, and anyone who looks at a longer stretch of time need not.
 """
 
 from __future__ import annotations
@@ -8,15 +9,99 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from basanite.errors import InvalidInputError, UnreadableError
 from basanite.formats.bounded import read_bounded
-from basanite.harness.video.actions import ACTIONS, PUBLISHED, Part
 from basanite.problems import Findings, Problem, shortened
+
+Part = Literal["train", "test"]
+Move = Literal["left", "right", "up", "down", "grow", "shrink", "clockwise", "back"]
+
+ACTIONS: Final[Mapping[str, tuple[Move, Move]]] = {
+    "AnswerPhone": ("clockwise", "down"),
+    "DriveCar": ("right", "up"),
+    "Eat": ("down", "clockwise"),
+    "FightPerson": ("clockwise", "back"),
+    "GetOutCar": ("up", "right"),
+    "HandShake": ("up", "down"),
+    "HugPerson": ("left", "grow"),
+    "Kiss": ("grow", "left"),
+    "Run": ("right", "right"),
+    "SitDown": ("shrink", "back"),
+    "SitUp": ("shrink", "grow"),
+    "StandUp": ("back", "shrink"),
+}
+"""In the order of the alphabet, which is the order of labels (A6)."""
+
+REVERSED: Final = (("AnswerPhone", "Eat"), ("DriveCar", "GetOutCar"), ("HugPerson", "Kiss"), ("SitDown", "StandUp"))
+
+
+class Published(NamedTuple):
+    """What the published set holds of one part."""
+
+    by_labels: tuple[int, int, int]
+    """Clips with one, two and three labels."""
+    by_action: tuple[int, ...]
+    """Samples of every action, in the order of `ACTIONS`."""
+
+    @property
+    def clips(self) -> int:
+        """How many clips there are."""
+        return sum(self.by_labels)
+
+    @property
+    def samples(self) -> int:
+        """How many labels there are."""
+        return sum(self.by_action)
+
+
+PUBLISHED: Final[Mapping[Part, Published]] = {
+    "train": Published((750, 68, 5), (66, 85, 40, 54, 51, 32, 64, 114, 135, 104, 24, 132)),
+    "test": Published((798, 84, 2), (64, 102, 33, 70, 57, 45, 66, 103, 141, 108, 37, 146)),
+}
+
+
+def draw_labels(part: Part, clips: int, dice: np.random.Generator) -> list[tuple[int, ...]]:
+    """The labels of every clip, so many with one, two and three labels, and each action as often, as published.
+
+    Fewer clips than published keep the shares; every action occurs at least twice.
+
+    >>> found = draw_labels("train", 823, np.random.default_rng(0))
+    >>> [sum(len(labels) == size for labels in found) for size in (1, 2, 3)]
+    [750, 68, 5]
+    """
+    known = PUBLISHED[part]
+    sizes = shares(known.by_labels, clips)
+    left = np.array(shares(known.by_action, sizes[0] + 2 * sizes[1] + 3 * sizes[2], least=2))
+    found = []
+    for size in np.repeat([3, 2, 1], sizes[::-1]):
+        labels = dice.choice(len(left), size, replace=False, p=left / left.sum())
+        labels = labels if (left[labels] > 0).all() and (left > 0).sum() >= size else np.argsort(-left)[:size]
+        left[labels] -= 1
+        found.append(tuple(sorted(int(label) for label in labels)))
+    return [found[place] for place in dice.permutation(len(found))]
+
+
+def shares(parts: tuple[int, ...], total: int, *, least: int = 0) -> list[int]:
+    """A total divided in these proportions by largest remainders; no part gets fewer than the least.
+
+    >>> shares((2, 1, 1), 6), shares((97, 2, 1), 12, least=2)
+    ([3, 2, 1], [8, 2, 2])
+    """
+    exact = [part * total / sum(parts) for part in parts]
+    found = [int(share) for share in exact]
+    for place in sorted(range(len(parts)), key=lambda place: found[place] - exact[place])[: total - sum(found)]:
+        found[place] += 1
+    for place, share in enumerate(found):
+        found[place] = max(share, least)
+    while sum(found) > total:
+        found[int(np.argmax(found))] -= 1
+    return found
+
 
 RULE: Final = "H-1"
 FOLDERS: Final = ("AVIClips", "AVIClips05")
@@ -79,8 +164,13 @@ def clips_folder(folder: Path) -> Path:
     return found
 
 
+def is_hollywood2(folder: Path) -> bool:
+    """Whether a folder has the clips or the lists of the published layout; no folder of a class is called so."""
+    return any((folder / name).is_dir() for name in (*FOLDERS, "ClipSets"))
+
+
 def read_layout(folder: Path) -> Layout:
-    """Read the lists; everything that does not add up is told at once."""
+    """Read the lists; everything that does not add up is reported at once."""
     findings = Findings()
     clips = clips_folder(folder)
     parts = {part: _read_part(folder / "ClipSets", part, findings) for part in PARTS}

@@ -1,6 +1,11 @@
-"""How far judges agree beside alpha: kappa, percent, single classes, rankings, and each judge against the rest (S-20).
+"""How far judges agree beside alpha: kappa, percent, classes, rankings, each judge against the rest, ICC (S-20).
 
 Tables are items x judges with nan where a judge gave nothing. What cannot be said is said so with the reason.
+
+Intraclass correlations: how reliable one rating is, and how reliable the mean of a panel is (S-20).
+
+P. E. Shrout, J. L. Fleiss, Intraclass correlations, Psychological Bulletin 86 (1979); K. O. McGraw, S. P. Wong,
+Forming inferences about some intraclass correlation coefficients, Psychological Methods 1 (1996).
 """
 
 from __future__ import annotations
@@ -11,9 +16,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from basanite.kernel import ratio
 from basanite.metrics.judgement.alpha import UNANIMOUS, Counted, coincidences, counts_of, distinct
-from basanite.metrics.judgement.estimate import Estimate, Reals, table_of, undefined
-from basanite.metrics.retrieval.detection import ratio
+from basanite.metrics.judgement.estimate import Estimate, Reals, table_of, undefined_estimate
+from basanite.metrics.ranks import mean_ranks
 
 Weights = Literal["none", "linear", "quadratic"]
 NO_PAIRS = "no item has two ratings"
@@ -28,7 +34,7 @@ def percent_agreement(ratings: ArrayLike) -> Estimate:
     0.5
     """
     table = coincidences(counts_of(ratings))
-    return Estimate(float(np.trace(table) / table.sum())) if table.size else undefined(NO_PAIRS)
+    return Estimate(float(np.trace(table) / table.sum())) if table.size else undefined_estimate(NO_PAIRS)
 
 
 def class_agreement(ratings: ArrayLike) -> dict[float, Estimate]:
@@ -58,13 +64,13 @@ def kappa(first: ArrayLike, second: ArrayLike, weights: Weights = "none") -> Est
     one, other = np.asarray(first, np.float64), np.asarray(second, np.float64)
     both = ~(np.isnan(one) | np.isnan(other))
     if not both.any():
-        return undefined("the judges share no item")
+        return undefined_estimate("the judges share no item")
     values, place = distinct(np.concatenate([one[both], other[both]]))
     size, shared = len(values), int(both.sum())
     joint = np.bincount(place[:shared] * size + place[shared:], minlength=size**2).reshape(size, size)
     apart = _apart(size, weights)
     expected = joint.sum(axis=1) @ apart @ joint.sum(axis=0) / shared
-    return Estimate(float(1 - (joint * apart).sum() / expected)) if expected > 0 else undefined(UNANIMOUS)
+    return Estimate(float(1 - (joint * apart).sum() / expected)) if expected > 0 else undefined_estimate(UNANIMOUS)
 
 
 def _apart(size: int, weights: Weights) -> Reals:
@@ -80,20 +86,18 @@ def kendalls_w(scores: ArrayLike) -> Estimate:
     >>> kendalls_w([[1, 2], [2, 3], [3, 9]]).value
     1.0
     """
-    from scipy.stats import rankdata  # here, because it is slow to load
-
     table = table_of(scores)
     table = table[~np.isnan(table).any(axis=1)]
     items, judges = table.shape
     if items < 2 or judges < 2:
-        return undefined("fewer than two items that all judges ranked, or fewer than two judges")
-    ranks = rankdata(table, axis=0)
+        return undefined_estimate("fewer than two items that all judges ranked, or fewer than two judges")
+    ranks = mean_ranks(table)
     ties = sum(
         float((times**3 - times).sum()) for times in (np.unique(column, return_counts=True)[1] for column in table.T)
     )
     most = judges**2 * (items**3 - items) - judges * ties
     spread = ((ranks.sum(axis=1) - judges * (items + 1) / 2) ** 2).sum()
-    return Estimate(float(12 * spread / most)) if most > 0 else undefined("every judge ties all items")
+    return Estimate(float(12 * spread / most)) if most > 0 else undefined_estimate("every judge ties all items")
 
 
 @dataclass(frozen=True)
@@ -127,11 +131,13 @@ def _judge(own: Reals, sums: Reals, sizes: Reals) -> JudgeFigures:
     rated = ~np.isnan(own)
     shared = rated & (sizes > 1)
     if not shared.any():
-        nothing = undefined("nobody else rated these items")
+        nothing = undefined_estimate("nobody else rated these items")
         return JudgeFigures(0, np.nan, _spread(own[rated]), np.nan, nothing)
     mine, others = own[shared], (sums - np.where(rated, own, 0))[shared] / (sizes[shared] - 1)
     apart = mine - others
-    correlation = correlated(mine, others)
+    x, y = mine - mine.mean(), others - others.mean()
+    scale = float(np.sqrt((x @ x) * (y @ y)))
+    correlation = Estimate(float(x @ y / scale)) if scale > 1e-12 else undefined_estimate("one side does not vary")
     return JudgeFigures(
         int(shared.sum()), float(apart.mean()), _spread(own[rated]), float(np.abs(apart).mean()), correlation
     )
@@ -139,13 +145,6 @@ def _judge(own: Reals, sums: Reals, sizes: Reals) -> JudgeFigures:
 
 def _spread(values: Reals) -> float:
     return float(values.std(ddof=1)) if len(values) > 1 else float("nan")
-
-
-def correlated(one: Reals, other: Reals) -> Estimate:
-    """Pearson's correlation, undefined where one side does not vary."""
-    x, y = one - one.mean(), other - other.mean()
-    scale = float(np.sqrt((x @ x) * (y @ y)))
-    return Estimate(float(x @ y / scale)) if scale > 1e-12 else undefined("one side does not vary")
 
 
 def rank_consistency(stars: ArrayLike, ranks: ArrayLike) -> Estimate:
@@ -160,6 +159,92 @@ def rank_consistency(stars: ArrayLike, ranks: ArrayLike) -> Estimate:
     before = np.sign(np.subtract.outer(rank[both], rank[both]))
     pairs = int(np.count_nonzero(better))
     if not pairs:
-        return undefined("no two passages of the round have both different stars and ranks")
+        return undefined_estimate("no two passages of the round have both different stars and ranks")
     tied = np.count_nonzero((before == 0) & (better != 0))
     return Estimate(float((np.count_nonzero(better * before < 0) + tied / 2) / pairs))
+
+
+FEW = "fewer than two items with two ratings"
+FLAT = "nothing varies between items"
+INCOMPLETE = "fewer than two items that all judges rated, or fewer than two judges"
+
+
+@dataclass(frozen=True)
+class Intraclass:
+    """Reliability of a single rating and of the mean of a panel's ratings."""
+
+    one_way: Estimate
+    """ICC(1): one rating, judges differ from item to item; items may have different numbers of ratings."""
+    one_way_mean: Estimate
+    """ICC(1,k): the mean of an item's ratings."""
+    consistency: Estimate
+    """ICC(C,1): one rating, a judge's own bias forgiven; over the items that all judges rated."""
+    agreement: Estimate
+    """ICC(A,1): one rating, bias not forgiven."""
+    consistency_mean: Estimate
+    """ICC(C,k): the mean of the panel."""
+    agreement_mean: Estimate
+    """ICC(A,k): the mean of the panel, bias not forgiven."""
+
+
+def intraclass(ratings: ArrayLike) -> Intraclass:
+    """All of them from items x judges, nan where a rating is missing.
+
+    >>> round(intraclass([[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]])
+    ...       .consistency.value, 2)
+    0.71
+    """
+    table = table_of(ratings)
+    return Intraclass(*_one_way(table), *_two_way(table[~np.isnan(table).any(axis=1)]))
+
+
+def reliability_of_mean(ratings: ArrayLike) -> Estimate:
+    """ICC(1,k), which stands beside alpha where a panel's mean is the reference."""
+    return _one_way(table_of(ratings))[1]
+
+
+def _one_way(table: Reals) -> tuple[Estimate, Estimate]:
+    item, judge = np.nonzero(~np.isnan(table))
+    return one_way(table[item, judge], item)
+
+
+def one_way(values: ArrayLike, item: ArrayLike) -> tuple[Estimate, Estimate]:
+    """ICC(1) and ICC(1,k) of ratings in a list with the item of each: one rating, and the mean of an item's ratings.
+
+    >>> one, mean = one_way([9, 8, 9, 1, 2, 1, 5, 4, 6], [0, 0, 0, 1, 1, 1, 2, 2, 2])
+    >>> one.value < mean.value
+    True
+    """
+    rating, place = np.asarray(values, np.float64), np.unique(np.asarray(item), return_inverse=True)[1]
+    size = np.bincount(place).astype(np.float64)
+    total, items = len(rating), len(size)
+    if items < 2 or total <= items:
+        return undefined_estimate(FEW), undefined_estimate(FEW)
+    means = np.bincount(place, weights=rating) / size
+    between = (size * (means - rating.mean()) ** 2).sum() / (items - 1)
+    within = ((rating - means[place]) ** 2).sum() / (total - items)
+    typical = (total - (size**2).sum() / total) / (items - 1)
+    return _share(between - within, between + (typical - 1) * within), _share(between - within, between)
+
+
+def _two_way(table: Reals) -> tuple[Estimate, Estimate, Estimate, Estimate]:
+    items, judges = table.shape
+    if items < 2 or judges < 2:
+        nothing = undefined_estimate(INCOMPLETE)
+        return nothing, nothing, nothing, nothing
+    overall = table.mean()
+    by_item, by_judge = table.mean(axis=1, keepdims=True), table.mean(axis=0, keepdims=True)
+    rows = judges * ((by_item - overall) ** 2).sum() / (items - 1)
+    columns = items * ((by_judge - overall) ** 2).sum() / (judges - 1)
+    rest = ((table - by_item - by_judge + overall) ** 2).sum() / ((items - 1) * (judges - 1))
+    bias = columns - rest
+    return (
+        _share(rows - rest, rows + (judges - 1) * rest),
+        _share(rows - rest, rows + (judges - 1) * rest + judges * bias / items),
+        _share(rows - rest, rows),
+        _share(rows - rest, rows + bias / items),
+    )
+
+
+def _share(top: float, bottom: float) -> Estimate:
+    return Estimate(float(top / bottom)) if bottom > 1e-12 else undefined_estimate(FLAT)

@@ -14,16 +14,16 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from basanite.kernel import source_of
 from basanite.metrics.judgement.estimate import (
     FEWEST_ITEMS,
     Estimate,
     Reals,
-    bounded,
+    estimate_with_interval,
     table_of,
-    undefined,
+    undefined_estimate,
     with_interval,
 )
-from basanite.metrics.representation.dice import source_of
 
 Level = Literal["nominal", "ordinal", "interval", "ratio"]
 FEW_VALUES = 32
@@ -72,7 +72,11 @@ def alpha(ratings: ArrayLike, level: Level = "nominal") -> Estimate:
             return alpha_listed(listed, level)
         counted = counted_of(listed)
     reason = _why_undefined(counted.values, level)
-    return undefined(reason) if reason else Estimate(float(alpha_of(coincidences(counted), counted.values, level)))
+    return (
+        undefined_estimate(reason)
+        if reason
+        else Estimate(float(alpha_of(coincidences(counted), counted.values, level)))
+    )
 
 
 def _why_undefined(values: Reals, level: Level) -> str:
@@ -89,7 +93,7 @@ def alpha_listed(listed: Listed, level: Level = "nominal") -> Estimate:
     """
     reason = _why_undefined(listed.values, level)
     if reason:
-        return undefined(reason)
+        return undefined_estimate(reason)
     apart, expected = _disagreement(listed, level)
     return Estimate(float(1 - apart / expected))
 
@@ -100,11 +104,11 @@ def alpha_with_interval(
     """Alpha with an interval by resampling items; with few different values all draws are taken at once."""
     found, table = alpha(ratings, level), table_of(ratings)
     counted = counts_of(table)
-    if not found.defined or len(counted.values) > FEW_VALUES:
+    if not found.is_defined or len(counted.values) > FEW_VALUES:
         return with_interval(table, lambda rows: alpha(rows, level), draws=draws, seed=seed, level=share)
     if len(counted.counts) < FEWEST_ITEMS:
         return found
-    return bounded(found, _drawn_alphas(counted, level, draws=draws, seed=seed), level=share)
+    return estimate_with_interval(found, _drawn_alphas(counted, level, draws=draws, seed=seed), level=share)
 
 
 def percent_listed(listed: Listed) -> Estimate:
@@ -114,7 +118,7 @@ def percent_listed(listed: Listed) -> Estimate:
     0.5
     """
     if not len(listed.place):
-        return undefined(NO_PAIRS)
+        return undefined_estimate(NO_PAIRS)
     apart, _ = _nominal(listed, np.bincount(listed.place).astype(np.float64))
     return Estimate(1 - apart / len(listed.place))
 
@@ -284,7 +288,8 @@ def _drawn_alphas(counted: Counted, level: Level, *, draws: int, seed: int) -> R
     """Alpha in every draw of items: weighted sums of each item's own table of coincidences."""
     items, width = counted.counts.shape
     weight = 1 / (counted.sizes - 1)
-    own = (counted.counts[:, :, None] * counted.counts[:, None, :] - _diagonals(counted.counts)) * weight[:, None, None]
+    pairs = counted.counts[:, :, None] * (counted.counts[:, None, :] - np.eye(counted.counts.shape[1]))
+    own = pairs * weight[:, None, None]
     flat, source, found = own.reshape(items, -1), source_of(seed, "items"), []
     step = max(1, (1 << 18) // items)
     for start in range(0, draws, step):
@@ -294,7 +299,3 @@ def _drawn_alphas(counted: Counted, level: Level, *, draws: int, seed: int) -> R
         times = np.bincount(chosen.ravel(), minlength=count * items).reshape(count, items)
         found.append(alpha_of((times @ flat).reshape(count, width, width), counted.values, level))
     return np.concatenate(found)
-
-
-def _diagonals(counts: Reals) -> Reals:
-    return np.asarray(counts[:, :, None] * np.eye(counts.shape[1]))

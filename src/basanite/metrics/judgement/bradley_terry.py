@@ -20,9 +20,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from basanite.errors import BasaniteError
+from basanite.kernel import source_of
 from basanite.metrics.judgement.crossed import drawn_weights
-from basanite.metrics.judgement.estimate import Estimate, Reals, bounded
-from basanite.metrics.representation.dice import source_of
+from basanite.metrics.judgement.estimate import Estimate, Reals, estimate_with_interval
 
 Numbers = NDArray[np.int64]
 MOST_STEPS = 100
@@ -87,7 +87,7 @@ def fit(given: Comparisons, *, position: bool = True, prior: float | None = None
     >>> round(float(np.exp(found.strengths[0] - found.strengths[1])), 4)
     3.0
     """
-    return _fitted(given, np.ones(len(given)), position=position, prior=prior)
+    return _fit_strengths(given, np.ones(len(given)), position=position, prior=prior)
 
 
 def with_intervals(
@@ -103,28 +103,30 @@ def with_intervals(
     found = fit(given, position=position, prior=prior)
     drawn = np.array(list(_drawn_strengths(given, draws, seed, position=position, prior=prior)))
     intervals = [
-        bounded(Estimate(float(found.strengths[at])), drawn[:, at], level=level) for at in range(given.systems)
+        estimate_with_interval(Estimate(float(found.strengths[at])), drawn[:, at], level=level)
+        for at in range(given.systems)
     ]
     return Strengths(
         found.strengths, found.position, found.tie, found.log_likelihood, found.regularised, tuple(intervals)
     )
 
 
-def unconnected(given: Comparisons, weights: ArrayLike | None = None) -> list[list[int]]:
+def separate_groups(given: Comparisons, weights: ArrayLike | None = None) -> list[list[int]]:
     """The groups of systems that reach one another by wins and ties; one group means all is well.
 
-    >>> unconnected(comparisons_of([0, 1], [1, 2], [0, 0], systems=3))
+    >>> separate_groups(comparisons_of([0, 1], [1, 2], [0, 0], systems=3))
     [[0], [1], [2]]
     """
-    from scipy.sparse.csgraph import connected_components  # here, because it is slow to load
-
     kept = np.ones(len(given), bool) if weights is None else np.asarray(weights) > 0
     reached = np.zeros((given.systems, given.systems), bool)
     wins, losses = kept & (given.outcome != SECOND), kept & (given.outcome != FIRST)
     reached[given.first[wins], given.second[wins]] = True
     reached[given.second[losses], given.first[losses]] = True
-    count, group = connected_components(reached, directed=True, connection="strong")
-    return sorted(np.flatnonzero(group == at).tolist() for at in range(count))
+    np.fill_diagonal(reached, True)
+    for _ in range(given.systems.bit_length()):  # each product doubles the length of the ways that are known
+        reached = reached.astype(np.float64) @ reached > 0
+    together = reached & reached.T
+    return sorted(map(list, {tuple(np.flatnonzero(row).tolist()) for row in together}))
 
 
 def circular_triads(given: Comparisons) -> int:
@@ -152,8 +154,8 @@ class _Pairs:
     penalty: Reals
 
 
-def _fitted(given: Comparisons, weights: Reals, *, position: bool, prior: float | None) -> Strengths:
-    groups = unconnected(given, weights)
+def _fit_strengths(given: Comparisons, weights: Reals, *, position: bool, prior: float | None) -> Strengths:
+    groups = separate_groups(given, weights)
     if len(groups) > 1 and prior is None:
         raise UnconnectedError(_why(groups))
     ties = bool(((given.outcome == TIE) & (weights > 0)).any())
@@ -239,6 +241,6 @@ def _drawn_strengths(given: Comparisons, draws: int, seed: int, **options: Any) 
     of_judges = drawn_weights(int(judges.max()) + 1, draws=draws, source=source)
     for item, judge in zip(of_items, of_judges, strict=True):
         try:
-            yield _fitted(given, item[items] * judge[judges], **options).strengths
+            yield _fit_strengths(given, item[items] * judge[judges], **options).strengths
         except UnconnectedError:
             yield np.full(given.systems, np.nan)

@@ -1,4 +1,4 @@
-"""The machine's lead over novices on each readability metric, with passages and novices both drawn anew (S-3).
+"""The machine's lead over novices on each readability metric, with passages and novices both drawn again (S-3).
 
 The plan's null mixes novices passage by passage, which takes away what each novice has of their own (a bias, a narrow
 scale). Here whole novices and whole passages are drawn with replacement, so the interval speaks of other novices and
@@ -10,14 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
-from basanite.kernel import ends_around
+from basanite.kernel import column_ratio, ends_around, ratio, source_of
 from basanite.metrics.judgement.readability import METRICS, Readings, Reals, gold_of, novice_errors, rows, rows_of
 from basanite.metrics.relevance import pearson
-from basanite.metrics.representation.dice import source_of
-from basanite.metrics.retrieval.detection import ratio
 
 DRAWS_AT_A_TIME = 256
 MOST_UNDEFINED = 0.05
@@ -25,7 +24,7 @@ MOST_UNDEFINED = 0.05
 
 @dataclass(frozen=True)
 class Lead:
-    """Machine less novices, with its interval; none where more than 5 % of the draws are undefined or it would exclude
+    """Machine less novices, with its interval; none where more than 5% of the draws are undefined or it would exclude
     the value (S-24), and then the reason."""
 
     value: float
@@ -46,11 +45,11 @@ def leads(block: Readings, *, draws: int, seed: int, level: float = 0.95) -> dic
     """The lead on every metric, by its name."""
     passages, novices = block.novices.shape
     observed = _lead_values(block, np.ones((1, passages)), np.ones((1, novices)))[:, 0]
-    found = np.concatenate(list(_drawn(block, draws=draws, seed=seed)), axis=1)
+    found = np.concatenate(list(_lead_draws(block, draws=draws, seed=seed)), axis=1)
     return {metric.name: _lead(observed[at], found[at], level) for at, metric in enumerate(METRICS)}
 
 
-def _drawn(block: Readings, *, draws: int, seed: int) -> Iterator[Reals]:
+def _lead_draws(block: Readings, *, draws: int, seed: int) -> Iterator[Reals]:
     passages, novices = block.novices.shape
     source = source_of(seed, "crossed")
     for start in range(0, draws, DRAWS_AT_A_TIME):
@@ -68,7 +67,8 @@ def _lead_values(block: Readings, kept: Reals, people: Reals) -> Reals:
     gain = np.where(compared, np.nan_to_num(expected) - np.abs(np.nan_to_num(gold.mean - block.machine)), 0)
     with np.errstate(all="ignore"):
         first = ratio((kept * gain).sum(axis=1), (kept * compared).sum(axis=1))
-        theirs = [_novices_mean(block, kept, people, metric) for metric in (_worth, pearson)]
+        worth = partial(column_ratio, top=2, bottom=3)
+        theirs = [_novices_mean(block, kept, people, metric) for metric in (worth, pearson)]
         sums = kept @ own
         return np.stack([first, METRICS[1].value(sums) - theirs[0], METRICS[2].value(sums) - theirs[1]])
 
@@ -77,10 +77,6 @@ def _expected_errors(errors: Reals, people: Reals) -> Reals:
     """The mean error of the drawn novices on each passage, `[draws, passages]`; nan where none of them rated it."""
     known = ~np.isnan(errors)
     return ratio(people @ np.where(known, errors, 0).T, people @ known.T.astype(np.float64))
-
-
-def _worth(sums: Reals) -> Reals:
-    return ratio(sums[..., 2], sums[..., 3])
 
 
 def _novices_mean(block: Readings, kept: Reals, people: Reals, value: Callable[[Reals], Reals]) -> Reals:
@@ -104,11 +100,11 @@ def _lead(observed: float, found: Reals, level: float) -> Lead:
 
 
 def redrawn(block: Readings) -> Callable[[int], Callable[[int], Reals]]:
-    """For intervals: given a seed, a source of rows `[draws, passages, s]` in which whole novices are drawn anew."""
+    """For intervals: given a seed, a source of rows `[draws, passages, s]` in which whole novices are drawn again."""
     gold, fixed = gold_of(block.experts), rows(block)
     errors = novice_errors(block.novices, gold)
 
-    def begun(seed: int) -> Callable[[int], Reals]:
+    def rows_of_seed(seed: int) -> Callable[[int], Reals]:
         source = source_of(seed, "novices")
 
         def some(count: int) -> Reals:
@@ -122,4 +118,4 @@ def redrawn(block: Readings) -> Callable[[int], Callable[[int], Reals]]:
 
         return some
 
-    return begun
+    return rows_of_seed

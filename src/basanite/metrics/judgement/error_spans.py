@@ -17,10 +17,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from basanite.errors import SettingError
+from basanite.kernel import ratio, source_of
 from basanite.metrics.judgement.crossed import drawn_weights
-from basanite.metrics.judgement.estimate import Estimate, Reals, bounded
-from basanite.metrics.representation.dice import source_of
-from basanite.metrics.retrieval.detection import ratio
+from basanite.metrics.judgement.estimate import Estimate, Reals, estimate_with_interval
 
 Numbers = NDArray[np.int64]
 MQM_WEIGHTS: Mapping[str, float] = MappingProxyType({"neutral": 0.0, "minor": 1.0, "major": 5.0, "critical": 10.0})
@@ -72,10 +71,10 @@ def _cost(error: Error, weights: Mapping[str, float]) -> float:
     return PUNCTUATION if severity == "minor" and category.endswith("punctuation") else weights[severity]
 
 
-def standardised(score: ArrayLike, judge: ArrayLike) -> Reals:
+def standard_scores(score: ArrayLike, judge: ArrayLike) -> Reals:
     """Scores as standard deviations from their judge's own mean (DA); 0 throughout for a judge who never varies.
 
-    >>> standardised([10, 20, 70, 90], [0, 0, 1, 1]).tolist()
+    >>> standard_scores([10, 20, 70, 90], [0, 0, 1, 1]).tolist()
     [-1.0, 1.0, -1.0, 1.0]
     """
     given, who = np.asarray(score, np.float64), np.unique(np.asarray(judge), return_inverse=True)[1]
@@ -103,7 +102,9 @@ def system_intervals(
         found.append(_scores(given, kept, drawn_weights(int(judges.max()) + 1, draws=count, source=source)[:, judges]))
     drawn = np.concatenate(found)
     values = system_scores(given)
-    return tuple(bounded(Estimate(float(value)), drawn[:, at], level=level) for at, value in enumerate(values))
+    return tuple(
+        estimate_with_interval(Estimate(float(value)), drawn[:, at], level=level) for at, value in enumerate(values)
+    )
 
 
 def _scores(given: Judgements, of_documents: Reals, of_judges: Reals) -> Reals:
@@ -111,15 +112,17 @@ def _scores(given: Judgements, of_documents: Reals, of_judges: Reals) -> Reals:
     systems = int(given.system.max()) + 1
     place = np.unique(given.segment * systems + given.system, return_inverse=True, return_index=True)
     first, cell = place[1], place[2]
-    total = _summed(of_judges * given.score, cell, len(first))
-    people = _summed(of_judges, cell, len(first))
+    total = _sum_by_place(of_judges * given.score, cell, len(first))
+    people = _sum_by_place(of_judges, cell, len(first))
     judged = people > 0
     mean = np.where(judged, total / np.where(judged, people, 1), 0)
     weight = of_documents[:, first] * judged
-    return ratio(_summed(weight * mean, given.system[first], systems), _summed(weight, given.system[first], systems))
+    return ratio(
+        _sum_by_place(weight * mean, given.system[first], systems), _sum_by_place(weight, given.system[first], systems)
+    )
 
 
-def _summed(values: Reals, place: Numbers, size: int) -> Reals:
+def _sum_by_place(values: Reals, place: Numbers, size: int) -> Reals:
     """Sums over columns by place, for every draw."""
     draws = len(values)
     flat = (np.arange(draws)[:, None] * size + place).ravel()

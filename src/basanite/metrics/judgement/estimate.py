@@ -10,8 +10,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from basanite.kernel import ends_around, has_width
-from basanite.metrics.representation.dice import source_of
+from basanite.kernel import ends_around, has_width, source_of
 
 Reals: TypeAlias = NDArray[np.float64]
 FEWEST_ITEMS = 15
@@ -31,12 +30,12 @@ class Estimate:
     high: float | None = None
 
     @property
-    def defined(self) -> bool:
+    def is_defined(self) -> bool:
         """Whether there is a number."""
         return not math.isnan(self.value)
 
 
-def undefined(reason: str) -> Estimate:
+def undefined_estimate(reason: str) -> Estimate:
     """No number, and why."""
     return Estimate(math.nan, reason)
 
@@ -53,19 +52,22 @@ def with_interval(
     """The measure of a table with an interval: whole items (rows) are drawn with replacement."""
     table = table_of(ratings)
     found = measure(table)
-    if not found.defined or len(table) < FEWEST_ITEMS:
+    if not found.is_defined or len(table) < FEWEST_ITEMS:
         return found
     source = source_of(seed, "items")
-    values = [measure(table[_drawn(len(table), source)]).value for _ in range(draws)]
-    return bounded(found, np.array(values), level=level)
+    values, size = [], np.uint64(len(table))
+    for _ in range(draws):  # rows with replacement, from raw words by our own map (S-6)
+        words = source.random_raw(len(table)) >> np.uint64(32)
+        values.append(measure(table[((words * size) >> np.uint64(32)).astype(np.int64)]).value)
+    return estimate_with_interval(found, np.array(values), level=level)
 
 
-def bounded(found: Estimate, values: Reals, *, level: float = 0.95) -> Estimate:
-    """The estimate with the interval of these draws; none if more than 5 % of them are undefined, if all are equal, or
+def estimate_with_interval(found: Estimate, values: Reals, *, level: float = 0.95) -> Estimate:
+    """The estimate with the interval of these draws; none if more than 5% of them are undefined, if all are equal, or
     if it would exclude the estimate (S-24)."""
     defined = values[~np.isnan(values)]
     if len(values) - len(defined) > MOST_UNDEFINED * len(values):
-        return replace(found, reason="no interval: more than 5 % of the draws are undefined")
+        return replace(found, reason="no interval: more than 5% of the draws are undefined")
     low, high = (float(end) for end in np.quantile(defined, ((1 - level) / 2, (1 + level) / 2)))
     around = ends_around(found.value, (low, high), SCALE)
     if around is None:
@@ -73,9 +75,3 @@ def bounded(found: Estimate, values: Reals, *, level: float = 0.95) -> Estimate:
     if not has_width((low, high), SCALE):
         return replace(found, reason="no interval: every draw gives the same value")
     return replace(found, low=around[0], high=around[1])
-
-
-def _drawn(size: int, source: np.random.PCG64) -> NDArray[np.int64]:
-    """Numbers below `size` with replacement, from raw words by our own map (S-6)."""
-    words = source.random_raw(size) >> np.uint64(32)
-    return ((words * np.uint64(size)) >> np.uint64(32)).astype(np.int64)

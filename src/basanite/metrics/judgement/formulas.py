@@ -7,18 +7,33 @@ alone does not suffice. There is no parser behind them: short lists of function 
 R. Flesch, A new readability yardstick, Journal of Applied Psychology 32 (1948); J. P. Kincaid and others, Derivation
 of new readability formulas, Naval Technical Training Command report 8-75 (1975); R. Gunning, The technique of clear
 writing (1952); E. Pitler, A. Nenkova, Revisiting readability, EMNLP (2008).
+
+Baseline ratings of passages: three formulas and a learned regressor, each blind to the passage it rates (R-6).
+
+A passage is rated by what was fitted to the other folds only. Formulas are put on the scale by a straight line; the
+regressor is a ridge on all features, whose penalty is chosen inside the training folds.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from basanite.kernel import source_of
+
+Reals = NDArray[np.float64]
+Learn = Callable[[Reals, Reals, Reals], Reals]
+"""Features and ratings to learn from, and features to rate: the ratings."""
+FORMULAS = ("flesch", "flesch_kincaid", "fog")
+LEARNED = "learned"
+FOLDS, FEWEST = 5, 10
+PENALTIES = np.logspace(-2, 3, 11)
 WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 SENTENCE = re.compile(r"[^.!?]+[.!?]*")
 VOWELS = re.compile(r"[aeiouy]+")
@@ -138,7 +153,7 @@ def sentences_of(text: str) -> list[list[str]]:
     return [words for words in found if words]
 
 
-def counted(text: str) -> Counted:
+def text_counts(text: str) -> Counted:
     """What the formulas need of a text."""
     sentences = sentences_of(text)
     sizes = [syllables(word) for words in sentences for word in words]
@@ -152,7 +167,7 @@ def flesch(text: str) -> float:
     >>> round(flesch("The cat sat on the mat."), 3)
     116.145
     """
-    found = counted(text)
+    found = text_counts(text)
     return 206.835 - 1.015 * found.words / found.sentences - 84.6 * found.syllables / found.words
 
 
@@ -162,7 +177,7 @@ def flesch_kincaid(text: str) -> float:
     >>> round(flesch_kincaid("The cat sat on the mat."), 2)
     -1.45
     """
-    found = counted(text)
+    found = text_counts(text)
     return 0.39 * found.words / found.sentences + 11.8 * found.syllables / found.words - 15.59
 
 
@@ -172,7 +187,7 @@ def fog(text: str) -> float:
     >>> fog("The cat sat on the mat.")
     2.4000000000000004
     """
-    found = counted(text)
+    found = text_counts(text)
     return 0.4 * (found.words / found.sentences + 100 * found.complex / found.words)
 
 
@@ -182,7 +197,7 @@ def features(texts: Sequence[str]) -> NDArray[np.float64]:
 
 
 def _features(text: str) -> tuple[float, ...]:
-    found, sentences = counted(text), [[word.lower() for word in words] for words in sentences_of(text)]
+    found, sentences = text_counts(text), [[word.lower() for word in words] for words in sentences_of(text)]
     words = [word for sentence in sentences for word in sentence]
     lengths = [len(sentence) for sentence in sentences] or [0]
     return (
@@ -194,12 +209,12 @@ def _features(text: str) -> tuple[float, ...]:
         len(set(words)) / found.words,
         _share(words, SUBORDINATORS, found.sentences),
         _share(words, PREPOSITIONS, found.words),
-        _passives(words) / found.sentences,
+        sum(one in BE and other.endswith(("ed", "en")) for one, other in pairwise(words)) / found.sentences,
         text.count(",") / found.sentences,
         float(np.std(lengths)),
         _share(words, CONNECTIVES, found.sentences),
         _share(words, PRONOUNS, found.words),
-        _shared(sentences),
+        _shared_word_share(sentences),
     )
 
 
@@ -207,12 +222,66 @@ def _share(words: Sequence[str], wanted: frozenset[str], size: int) -> float:
     return sum(word in wanted for word in words) / size
 
 
-def _passives(words: Sequence[str]) -> int:
-    return sum(one in BE and other.endswith(("ed", "en")) for one, other in pairwise(words))
-
-
-def _shared(sentences: Sequence[Sequence[str]]) -> float:
+def _shared_word_share(sentences: Sequence[Sequence[str]]) -> float:
     """The mean share of a sentence's words that the one before has too."""
     pairs = pairwise(sentences)
     found = [len(set(one) & set(other)) / len(set(other)) for one, other in pairs]
     return float(np.mean(found)) if found else 0.0
+
+
+def baseline_ratings(
+    texts: Sequence[str], gold: ArrayLike, *, scale: tuple[float, float] = (1.0, 5.0), seed: int = 0
+) -> dict[str, Reals]:
+    """The ratings of every baseline by name; none with fewer than ten passages, from which nothing is learned."""
+    table, truth = features(texts), np.asarray(gold, np.float64)
+    if len(texts) < FEWEST:
+        return {}
+    fold = folds(len(texts), seed=seed)
+    columns = {name: table[:, [FEATURES.index(name)]] for name in FORMULAS}
+    straight_line = partial(_ridge, penalty=0.0)
+    found = {name: blind(column, truth, fold, straight_line) for name, column in columns.items()}
+    found[LEARNED] = blind(table, truth, fold, ridge)
+    return {name: np.clip(ratings, *scale) for name, ratings in found.items()}
+
+
+def folds(size: int, *, seed: int, count: int = FOLDS) -> NDArray[np.int64]:
+    """The fold of each passage: equally many in each, by dice."""
+    order = np.argsort(source_of(seed, "folds").random_raw(size), kind="stable")
+    fold = np.empty(size, np.int64)
+    fold[order] = np.arange(size) % count
+    return fold
+
+
+def blind(table: Reals, truth: Reals, fold: NDArray[np.int64], learn: Learn) -> Reals:
+    """Ratings of every fold, learned from the others."""
+    rated = np.empty(len(truth))
+    for held in np.unique(fold):
+        known = fold != held
+        rated[~known] = learn(table[known], truth[known], table[~known])
+    return rated
+
+
+def ridge(known: Reals, truth: Reals, asked: Reals) -> Reals:
+    """Ridge regression on standardised features, the penalty chosen by leaving out each known passage in turn."""
+    best = min(PENALTIES, key=lambda penalty: _left_out_error(known, truth, float(penalty)))
+    return _ridge(known, truth, asked, float(best))
+
+
+def _standard(known: Reals, asked: Reals) -> tuple[Reals, Reals]:
+    mean, spread = known.mean(axis=0), known.std(axis=0)
+    spread = np.where(spread > 1e-12, spread, 1.0)
+    return (known - mean) / spread, (asked - mean) / spread
+
+
+def _ridge(known: Reals, truth: Reals, asked: Reals, penalty: float) -> Reals:
+    x, z = _standard(known, asked)
+    weights = np.linalg.lstsq(x.T @ x + penalty * np.eye(x.shape[1]), x.T @ (truth - truth.mean()), rcond=None)[0]
+    return np.asarray(truth.mean() + z @ weights)
+
+
+def _left_out_error(known: Reals, truth: Reals, penalty: float) -> float:
+    """The mean squared error of each passage by the fit without it, from the hat matrix."""
+    x, _ = _standard(known, known)
+    hat = x @ np.linalg.solve(x.T @ x + penalty * np.eye(x.shape[1]), x.T) + 1 / len(x)
+    apart = truth - truth.mean() - hat @ (truth - truth.mean())
+    return float(np.mean((apart / np.maximum(1 - np.diagonal(hat), 1e-9)) ** 2))

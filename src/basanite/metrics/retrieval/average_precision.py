@@ -82,17 +82,26 @@ def eleven_points(hits: Reals, precision: Reals, positives: ArrayLike) -> Reals:
     return np.asarray(reached.sum(axis=-1) / len(LEVELS))
 
 
-def _interpolated(curve: Curve) -> Reals:
+def _interpolate(curve: Curve) -> Reals:
     return np.where(curve.positives > 0, eleven_points(curve.hits, curve.precision, curve.positives), np.nan)
 
 
 def _plain(curve: Curve) -> Reals:
     """The sum of precision times the step in recall, as scikit-learn's `average_precision_score` has it."""
     steps = np.diff(curve.hits, axis=1, prepend=0)
-    return _divided((steps * curve.precision).sum(axis=1), curve.positives)
+    return _divide((steps * curve.precision).sum(axis=1), curve.positives)
 
 
-def _divided(top: Reals, bottom: Reals) -> Reals:
+def plain_average_precision(positive: NDArray[np.bool_], confidence: Reals, weights: Reals) -> Reals:
+    """The plain average precision of one class in every draw of weights.
+
+    >>> plain_average_precision(np.array([True, False, True]), np.array([3.0, 2.0, 1.0]), np.ones((1, 3))).round(4)
+    array([0.8333])
+    """
+    return _plain(Curve.of(positive, confidence, weights))
+
+
+def _divide(top: Reals, bottom: Reals) -> Reals:
     return np.asarray(np.divide(top, bottom, out=np.full(len(bottom), np.nan), where=bottom > 0))
 
 
@@ -118,7 +127,7 @@ def mean_of_classes(table: Rows, weights: Rows, *, value: Callable[[Curve], Real
     """The mean over the classes that are defined in a draw (A21, S-7)."""
     found = class_values(table, weights, value=value)
     defined = ~np.isnan(found)
-    return _divided(np.where(defined, found, 0).sum(axis=1), defined.sum(axis=1).astype(np.float64))
+    return _divide(np.where(defined, found, 0).sum(axis=1), defined.sum(axis=1).astype(np.float64))
 
 
 def draws_without_positives(table: Rows, weights: Rows) -> NDArray[np.int64]:
@@ -134,20 +143,23 @@ def no_sums(sums: Rows) -> Reals:
 
 MAP11 = Metric(
     name="map11",
+    title="MAP (11-point)",
     summary="Mean over classes of the 11-point interpolated average precision, by distinct confidences",
     citation=PLAN,
     family="labels",
     statistics=rows,
     reduce=no_sums,
     range=SHARE,
-    compute=partial(mean_of_classes, value=_interpolated),
+    compute=partial(mean_of_classes, value=_interpolate),
     unit="instance",
     by_item=False,
     interval="wilson",
+    shared_name=True,
 )
 MAP = replace(
     MAP11,
     name="map",
+    title="MAP",
     summary="Mean over classes of the plain (not interpolated) average precision, by distinct confidences",
     citation=PLAIN,
     compute=partial(mean_of_classes, value=_plain),
@@ -155,18 +167,22 @@ MAP = replace(
 AP11 = replace(
     MAP11,
     name="ap11",
+    title="AP (11-point)",
     summary="11-point interpolated average precision of one class, by distinct confidences",
     overall=False,
     by_item=True,
     carrier="label",
+    shared_name=False,
 )
 AP = replace(
     MAP,
     name="ap",
+    title="AP",
     summary="Plain (not interpolated) average precision of one class, by distinct confidences",
     overall=False,
     by_item=True,
     carrier="label",
+    shared_name=False,
 )
 METRICS = (MAP11, MAP, AP11, AP)
 

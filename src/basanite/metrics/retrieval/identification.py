@@ -7,13 +7,14 @@ what a perfect system would find (so false alarms may exceed 100), and each as p
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from basanite.kernel import NOT_NEGATIVE, Direction, Ends, Metric, Rows
-from basanite.metrics.retrieval.detection import Detections, ratio
+from basanite.kernel import NOT_NEGATIVE, Direction, Ends, Metric, Rows, ratio
+from basanite.metrics.retrieval.query_value import Detections
 
 SECTION_5 = "IARPA MATERIAL evaluation plan v6.0.4 (2018), section 5"
 SECTION_8 = "IARPA MATERIAL evaluation plan v6.0.4 (2018), section 8.3.2"
@@ -76,35 +77,44 @@ def _metric(
 
 
 COUNTS = tuple(
-    _metric(
-        name,
-        f"Number of documents that are {NAMES[name]}",
-        SECTION_5,
-        partial(_count, place=place),
-        BEST[place],
-        NOT_NEGATIVE,
+    replace(
+        _metric(
+            name,
+            f"Number of documents that are {NAMES[name]}",
+            SECTION_5,
+            partial(_count, place=place),
+            BEST[place],
+            NOT_NEGATIVE,
+        ),
+        title=f"{name.upper()} ({NAMES[name]})",
     )
     for place, name in enumerate(COLUMNS)
 )
 SHARES_OF_TRUTH = tuple(
-    _metric(
-        f"{name}_of_truth",
-        f"{NAMES[name].capitalize()} as percent of what a perfect system finds; may exceed 100",
-        SECTION_5,
-        partial(_of_truth, place=place),
-        BEST[place],
-        OF_TRUTH[place],
+    replace(
+        _metric(
+            f"{name}_of_truth",
+            f"{NAMES[name].capitalize()} as percent of what a perfect system would find; may exceed 100",
+            SECTION_5,
+            partial(_of_truth, place=place),
+            BEST[place],
+            OF_TRUTH[place],
+        ),
+        title=f"{name.upper()} (% of perfect)",
     )
     for place, name in enumerate(COLUMNS)
 )
 SHARES_OF_CLASS = tuple(
-    _metric(
-        name,
-        f"{what} as percent of its own class",
-        SECTION_8,
-        partial(_of_class, place=place),
-        BEST[place],
-        PERCENT,
+    replace(
+        _metric(
+            name,
+            f"{what} as percent of its own class",
+            SECTION_8,
+            partial(_of_class, place=place),
+            BEST[place],
+            PERCENT,
+        ),
+        title=f"{what} (%)",
     )
     for place, (name, what) in enumerate(
         {

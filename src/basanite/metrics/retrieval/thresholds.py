@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from basanite.kernel import NOT_NEGATIVE, SHARE, Metric, Rows, Sweep
-from basanite.metrics.retrieval.detection import (
+from basanite.kernel import NOT_NEGATIVE, SHARE, Metric, Rows, Sweep, ratio
+from basanite.metrics.retrieval.query_value import (
     ALARM,
     ALARM_IF_RELEVANT,
     AQWV,
@@ -24,7 +24,6 @@ from basanite.metrics.retrieval.detection import (
     QUERY,
     RELEVANT,
     Detections,
-    ratio,
 )
 
 ROC = "Hanley and McNeil, The meaning and use of the area under a ROC curve, Radiology 143 (1982)"
@@ -182,7 +181,8 @@ def _pooled_area(sums: Rows, grid: Integers, shift: float) -> NDArray[np.float64
 
 MQWV = Metric(
     name="mqwv",
-    summary="Maximum query weighted value: the primary form at the one threshold that is best in hindsight",
+    title="MQWV",
+    summary="Maximum query weighted value: the primary form at the single threshold that is best in hindsight",
     citation=MATERIAL,
     family="detection",
     statistics=grid_rates,
@@ -197,6 +197,7 @@ MQWV = Metric(
 THETA_BEST = replace(
     MQWV,
     name="theta_best",
+    title="Best threshold",
     summary="The threshold at which the primary form is highest in hindsight",
     reduce=_grid_theta,
     range=NOT_NEGATIVE,
@@ -207,13 +208,15 @@ THETA_BEST = replace(
 MQWV_CROSSFIT = replace(
     AQWV,
     name="mqwv_crossfit",
-    summary="Query weighted value at thresholds chosen on other queries: what tuning the threshold would really give",
+    title="MQWV (cross-fitted)",
+    summary="Query weighted value at thresholds chosen on other queries: a realistic estimate of tuning",
     statistics=crossfit_rates,
     by_factor=False,
 )
 ORACLE = replace(
     AQWV,
     name="oracle",
+    title="Oracle QWV",
     summary="Query weighted value if every query had its own best threshold",
     statistics=oracle_rates,
     optimistic=True,
@@ -221,6 +224,7 @@ ORACLE = replace(
 )
 AUC = Metric(
     name="auc",
+    title="AUC",
     summary="Area under the ROC curve, mean over queries; for early development only",
     citation=ROC,
     family="detection",
@@ -236,6 +240,7 @@ AUC = Metric(
 )
 AUC_POOLED = Metric(
     name="auc_pooled",
+    title="AUC (pooled)",
     summary="Area under the ROC curve over the documents of all queries together; for early development only",
     citation=ROC,
     family="detection",
@@ -263,7 +268,7 @@ class PackedScores:
         """Pack without losing anything."""
         return cls(ranked.relevant, (ranked.other >> 1).astype(np.uint16), np.packbits(ranked.other & 1))
 
-    def ranked(self) -> Ranked:
+    def unpack(self) -> Ranked:
         """The scores as they were."""
         odd = np.unpackbits(self.bits, count=len(self.halves))
         return Ranked(self.relevant, (self.halves.astype(np.int32) << 1) | odd)
@@ -290,7 +295,7 @@ class RankedStore:
         return len(self.units)
 
     def __getitem__(self, at: int) -> Ranked:
-        return self._packed[at].ranked()
+        return self._packed[at].unpack()
 
     def relevant_scores(self) -> Integers:
         """The scores of all relevant documents, sorted."""

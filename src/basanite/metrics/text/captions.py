@@ -1,9 +1,14 @@
-"""Caption metrics: BLEU@1..4, METEOR, ROUGE-L, CIDEr-D and their fusion, from one table of counts for each image.
+"""Caption metrics: BLEU@1..4, METEOR, ROUGE-L, CIDEr-D, CIDEr and their fusion, from one table of counts.
 
-One pass over answers and references gives a row for each image that serves all of them. CIDEr-D and ROUGE-L are means
-over images; BLEU and METEOR are formulas on summed counts; the fusion is a weighted mean of values in 0..1. CIDEr-D
-weighs n-grams by how many images have them in a reference: these weights come from the references under test (or from
-a `background`), and stay what they are when images are drawn again (S-10).
+One pass over answers and references gives a row for each image that serves all of them. CIDEr, CIDEr-D and ROUGE-L
+are means over images; BLEU and METEOR are formulas on summed counts; the fusion is a weighted mean of values in 0..1.
+CIDEr and CIDEr-D weigh n-grams by how many images have them in a reference: these weights come from the references
+under test (or from a `background`), and stay what they are when images are drawn again (S-10).
+
+ROUGE-L as it is used for captions: the longest common subsequence, best precision and best recall taken apart.
+
+Lin, ROUGE: a package for automatic evaluation of summaries (2004), with beta 1.2 and the rule of the COCO captions
+evaluation: the best precision and the best recall may come from different references.
 """
 
 from __future__ import annotations
@@ -11,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -19,9 +25,48 @@ from numpy.typing import NDArray
 from basanite.kernel import SHARE, Metric, Rows
 from basanite.metrics.text.meteor import COLUMNS as METEOR_COLUMNS
 from basanite.metrics.text.meteor import Synsets, meteor_counts, meteor_of, no_synsets
-from basanite.metrics.text.ngrams import ORDERS, Corpus, corpus_of
-from basanite.metrics.text.overlap import BEST, closest_lengths, matches_of, overlap_of, possible_of
-from basanite.metrics.text.rouge import rouge_l_scores
+from basanite.metrics.text.ngrams import (
+    BEST,
+    ORDERS,
+    Corpus,
+    Overlap,
+    closest_lengths,
+    corpus_of,
+    matches_of,
+    overlap_of,
+    possible_of,
+)
+
+BETA = 1.2
+
+
+def rouge_l_scores(
+    answers: Sequence[Sequence[str]], references: Sequence[Sequence[Sequence[str]]]
+) -> NDArray[np.float64]:
+    """ROUGE-L of each answer; an empty answer scores 0, and so does one that shares no word with a reference.
+
+    >>> rouge_l_scores([["a", "cat", "sat"]], [[["a", "cat"], ["the", "cat", "sat", "down"]]]).round(4).tolist()
+    [0.8299]
+    """
+    from rapidfuzz.distance import LCSseq  # here, because only texts need it
+
+    common = LCSseq.similarity
+    pairs = [(answer, reference) for answer, others in zip(answers, references, strict=True) for reference in others]
+    length = np.fromiter((common(*pair) for pair in pairs), np.float64, len(pairs))
+    of_answers = np.fromiter((len(answer) for answer, _ in pairs), np.float64, len(pairs))
+    of_references = np.fromiter(map(len, chain.from_iterable(references)), np.float64, len(pairs))
+    sizes = np.fromiter(map(len, references), np.int64, len(references))
+    precision = _best(length / np.maximum(of_answers, 1), sizes)
+    recall = _best(length / np.maximum(of_references, 1), sizes)
+    weighted = recall + BETA**2 * precision
+    both = (1 + BETA**2) * precision * recall
+    return np.divide(both, weighted, out=np.zeros_like(both), where=weighted > 0)
+
+
+def _best(values: NDArray[np.float64], sizes: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The highest value of each group; every group has a member."""
+    return np.maximum.reduceat(values, np.cumsum(sizes) - sizes) if len(values) else np.zeros(0)
+
 
 COLUMNS: Final = (
     *(f"match{order}" for order in range(1, ORDERS + 1)),
@@ -29,6 +74,7 @@ COLUMNS: Final = (
     "answer_words",
     "reference_words",
     "cider_d",
+    "cider",
     "rouge_l",
     *METEOR_COLUMNS,
     "images",
@@ -54,20 +100,21 @@ class Captions:
     answers: Sequence[Words]
     references: Sequence[Sequence[Words]]
     background: Sequence[Sequence[Words]] | None = None
-    """The references of all images in which CIDEr-D counts how rare n-grams are; None = those of these images."""
+    """The references of all images in which CIDEr and CIDEr-D count how rare n-grams are; None = of these images."""
 
 
 def counts(block: Captions, *, synsets: Synsets = no_synsets) -> Rows:
     """What each image contributes to all caption metrics: one row of `COLUMNS`."""
     corpus = corpus_of(block.answers, block.references)
-    matches, cider = _overlap(block, corpus)
+    shared = _overlap(block, corpus)
     return np.column_stack(
         [
-            matches,
+            shared.matches,
             possible_of(corpus),
             corpus.lengths[corpus.first],
             closest_lengths(corpus),
-            cider,
+            shared.cider_d,
+            shared.cider,
             rouge_l_scores(block.answers, block.references),
             meteor_counts(block.answers, block.references, synsets=synsets, corpus=corpus),
             np.ones(len(block.answers)),
@@ -75,15 +122,14 @@ def counts(block: Captions, *, synsets: Synsets = no_synsets) -> Rows:
     ).astype(np.float64)
 
 
-def _overlap(block: Captions, corpus: Corpus) -> tuple[Values, Values]:
-    """Matches and CIDEr-D; a background is further images without an answer, which alone are counted."""
+def _overlap(block: Captions, corpus: Corpus) -> Overlap:
+    """What is shared; a background is further images without an answer, which alone are counted."""
     if block.background is None:
-        found = overlap_of(corpus)
-        return found.matches, found.cider_d
+        return overlap_of(corpus)
     images, more = len(block.answers), len(block.background)
     whole = corpus_of([*block.answers, *((),) * more], [*block.references, *block.background])
     found = overlap_of(whole, counted=np.arange(images + more) >= images)
-    return found.matches[:images], found.cider_d[:images]
+    return Overlap(found.matches[:images], found.cider[:images], found.cider_d[:images])
 
 
 def _mean(sums: Rows, column: str) -> Values:
@@ -118,7 +164,8 @@ def _fusion(sums: Rows, fusion: Weights = FUSION_WEIGHTS) -> Values:
 
 CIDER_D = Metric(
     name="cider_d",
-    summary="CIDEr-D: clipped tf-idf cosine of n-grams 1..4 with each reference, Gaussian in length, 0..10",
+    title="CIDEr-D",
+    summary="Clipped tf-idf cosine similarity of 1- to 4-grams, with a Gaussian penalty on length; from 0 to 10",
     citation="Vedantam, Zitnick and Parikh, CIDEr: consensus-based image description evaluation, CVPR 2015",
     family="captions",
     statistics=counts,
@@ -128,10 +175,18 @@ CIDER_D = Metric(
     unit="image",
     linear=True,
 )
+CIDER = replace(
+    CIDER_D,
+    name="cider",
+    title="CIDEr",
+    summary="Tf-idf cosine similarity of 1- to 4-grams, without clipping or length penalty; from 0 to 10",
+    reduce=partial(_mean, column="cider"),
+)
 ROUGE_L = replace(
     CIDER_D,
     name="rouge_l",
-    summary="ROUGE-L for captions: longest common subsequence, beta 1.2, best precision and best recall apart",
+    title="ROUGE-L",
+    summary="F (beta 1.2) of the longest common subsequence, from the best precision and recall over references",
     citation="Lin, ROUGE: a package for automatic evaluation of summaries, ACL workshop 2004",
     reduce=partial(_mean, column="rouge_l"),
     range=SHARE,
@@ -140,7 +195,8 @@ _BLEU = tuple(
     replace(
         CIDER_D,
         name=f"bleu{order}",
-        summary=f"Corpus BLEU of n-grams 1..{order}, no smoothing, closest reference length",
+        title=f"BLEU-{order}",
+        summary=f"Corpus BLEU with n-grams up to {order}, without smoothing, with the closest reference length",
         citation="Papineni, Roukos, Ward and Zhu, BLEU: automatic evaluation of machine translation, ACL 2002",
         reduce=partial(_bleu, order=order),
         range=SHARE,
@@ -152,6 +208,7 @@ BLEU1, BLEU2, BLEU3, BLEU4 = _BLEU
 METEOR = replace(
     CIDER_D,
     name="meteor",
+    title="METEOR",
     summary="METEOR 1.5 formula with exact and stem matches, no function words, on summed counts",
     citation="Denkowski and Lavie, Meteor universal: language specific translation evaluation, WMT 2014",
     reduce=_meteor,
@@ -161,6 +218,7 @@ METEOR = replace(
 FUSION = replace(
     CIDER_D,
     name="fusion",
+    title="Fusion",
     summary="Mean of BLEU-4, METEOR, ROUGE-L and CIDEr-D/10, or of another list with weights",
     citation="Average fusion of caption metrics, evaluation notes of an NLP course (2018), section 4.1",
     reduce=_fusion,
@@ -168,8 +226,8 @@ FUSION = replace(
     parameters=("fusion",),
     linear=False,
 )
-BY_NAME: Final = {metric.name: metric for metric in (CIDER_D, *_BLEU, METEOR, ROUGE_L)}
-_SCALES: Final = {"cider_d": BEST}
+BY_NAME: Final = {metric.name: metric for metric in (CIDER_D, *_BLEU, METEOR, ROUGE_L, CIDER)}
+_SCALES: Final = {"cider_d": BEST, "cider": BEST}
 METRICS: Final = (*BY_NAME.values(), FUSION)
 
 
@@ -192,6 +250,16 @@ def cider_d(answers: Sequence[str | Words], references: Sequence[Sequence[str | 
     """
     block = captions_of(answers, references)
     return overlap_of(corpus_of(block.answers, block.references)).cider_d
+
+
+def cider(answers: Sequence[str | Words], references: Sequence[Sequence[str | Words]]) -> Values:
+    """CIDEr of each image, 0..10; the value of the corpus is the mean.
+
+    >>> cider(["a cat sat", "two dogs"], [["a cat sat down"], ["two dogs"]]).round(4).tolist()
+    [5.9741, 5.0]
+    """
+    block = captions_of(answers, references)
+    return overlap_of(corpus_of(block.answers, block.references)).cider
 
 
 def bleu(answers: Sequence[str | Words], references: Sequence[Sequence[str | Words]]) -> Values:

@@ -1,6 +1,6 @@
 """PARSEVAL: how many brackets of a tree are right, counted as the program evalb counts them.
 
-What the rules of evalb leave of two trees (see `pruning`) is compared as two bags of brackets: one that stands twice
+What the rules of evalb leave of two trees (see `pruning`) is compared as two bags of brackets: one that appears twice
 counts twice. Values are ratios of sums over all sentences. A tree with other words than its sentence counts as one
 without brackets, unless it is asked to be left out, as evalb does; it is never passed over in silence (T-2).
 """
@@ -16,9 +16,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from basanite.kernel import NOT_NEGATIVE, SHARE, Metric, Rows
-from basanite.metrics.retrieval.detection import ratio
-from basanite.metrics.text.pruning import Bracket, Flags, Numbers, Pruned, Rules, Trees, fitting, pruned
+from basanite.kernel import NOT_NEGATIVE, SHARE, Metric, Rows, column_ratio, ratio
+from basanite.metrics.text.pruning import Bracket, Flags, Numbers, Pruned, Rules, Trees, fitting, prune_trees
 
 PARSEVAL = (
     "Black et al., A procedure for quantitatively comparing the syntactic coverage of English grammars, Speech and "
@@ -30,7 +29,7 @@ COLUMNS = (
 )
 """What each sentence contributes."""
 
-MATCHED, GOLD, ANSWERED, SPANS, EXACT, SENTENCES, CROSSING, FITTING, TAGS, WORDS = range(len(COLUMNS))
+MATCHED, GOLD, ANSWERED, SPANS, EXACT_TREES, SENTENCES, CROSSING_COUNT, FITTING, TAGS, WORDS = range(len(COLUMNS))
 
 
 @dataclass(frozen=True)
@@ -50,20 +49,20 @@ def statistics(block: Parses) -> Rows:
     gold, answers, fits = block.gold, block.answers, block.fits
     rows = np.zeros((len(fits), len(COLUMNS)))
     counted = np.full(len(fits), True) if not block.leave_out else fits
-    spans, brackets = _matched(gold, answers, fits)
+    spans, brackets = _match_brackets(gold, answers, fits)
     rows[:, MATCHED], rows[:, SPANS] = brackets, spans
     rows[:, GOLD] = np.diff(gold.first_bracket) * counted
     rows[:, ANSWERED] = np.diff(answers.first_bracket) * fits
-    rows[:, EXACT] = fits & (rows[:, GOLD] == rows[:, ANSWERED]) & (rows[:, GOLD] == brackets)
+    rows[:, EXACT_TREES] = fits & (rows[:, GOLD] == rows[:, ANSWERED]) & (rows[:, GOLD] == brackets)
     rows[:, SENTENCES], rows[:, FITTING] = counted, fits
-    rows[:, CROSSING] = _crossing(gold, answers, fits & (spans < rows[:, ANSWERED]))
+    rows[:, CROSSING_COUNT] = _crossing(gold, answers, fits & (spans < rows[:, ANSWERED]))
     rows[:, TAGS] = _right_tags(gold, answers, fits)
     rows[:, WORDS] = gold.lengths * counted
     return rows
 
 
-def _matched(gold: Pruned, answers: Pruned, fits: Flags) -> tuple[Numbers, Numbers]:
-    """How many brackets of each fitting tree match by their words alone, and by words and label."""
+def _match_brackets(gold: Pruned, answers: Pruned, fits: Flags) -> tuple[Numbers, Numbers]:
+    """The number of matching brackets of each fitting tree: by words only, and by words and label."""
     sides = [(side, fits[side.trees]) for side in (gold, answers)]
     first = gold.first_word[:-1]  # a fitting answer has as many words, so both can be numbered through alike
     longest = int(gold.lengths.max(initial=0)) + 1
@@ -72,17 +71,17 @@ def _matched(gold: Pruned, answers: Pruned, fits: Flags) -> tuple[Numbers, Numbe
         np.concatenate([getattr(side, name)[here] for side, here in sides]) for name in ("starts", "ends", "labels")
     )
     size = int(np.count_nonzero(sides[0][1]))
-    spans = _numbered((first[trees] + starts) * longest + ends - starts)
-    brackets = _numbered(spans * (len(labels) + 1) + _numbered(labels))
-    return _shared(spans, size, trees, len(fits)), _shared(brackets, size, trees, len(fits))
+    spans = _number_keys((first[trees] + starts) * longest + ends - starts)
+    brackets = _number_keys(spans * (len(labels) + 1) + _number_keys(labels))
+    return _count_shared(spans, size, trees, len(fits)), _count_shared(brackets, size, trees, len(fits))
 
 
-def _numbered(keys: Numbers) -> Numbers:
+def _number_keys(keys: Numbers) -> Numbers:
     """Keys as small numbers, the same for the same key."""
     return np.unique(keys, return_inverse=True)[1].astype(np.int64)
 
 
-def _shared(keys: Numbers, size: int, trees: Numbers, number: int) -> Numbers:
+def _count_shared(keys: Numbers, size: int, trees: Numbers, number: int) -> Numbers:
     """How many things two bags share in each tree; the first `size` keys are those of the first bag."""
     most = int(keys.max(initial=-1)) + 1
     both = np.minimum(np.bincount(keys[:size], minlength=most), np.bincount(keys[size:], minlength=most))
@@ -169,10 +168,6 @@ def _missing(first: Sequence[Bracket], second: Sequence[Bracket]) -> Iterator[Br
             yield bracket
 
 
-def _share(sums: Rows, top: int, bottom: int) -> NDArray[np.float64]:
-    return ratio(sums[..., top], sums[..., bottom])
-
-
 def _f1(sums: Rows, top: int) -> NDArray[np.float64]:
     """The harmonic mean of precision and recall; undefined where one of them is."""
     both = (sums[..., GOLD] > 0) & (sums[..., ANSWERED] > 0)
@@ -181,7 +176,8 @@ def _f1(sums: Rows, top: int) -> NDArray[np.float64]:
 
 LABELLED_F1 = Metric(
     name="labelled_f1",
-    summary="Labelled bracket F1: harmonic mean of labelled precision and recall over all sentences",
+    title="Labeled F1",
+    summary="Labeled bracket F1: harmonic mean of labeled precision and recall over all sentences",
     citation=PARSEVAL,
     family="parsing",
     statistics=statistics,
@@ -193,48 +189,55 @@ LABELLED_F1 = Metric(
 LABELLED_PRECISION = replace(
     LABELLED_F1,
     name="labelled_precision",
+    title="Labeled precision",
     summary="Share of the answer's brackets that the reference has with the same words and label",
-    reduce=partial(_share, top=MATCHED, bottom=ANSWERED),
+    reduce=partial(column_ratio, top=MATCHED, bottom=ANSWERED),
 )
 LABELLED_RECALL = replace(
     LABELLED_F1,
     name="labelled_recall",
+    title="Labeled recall",
     summary="Share of the reference's brackets that the answer has with the same words and label",
-    reduce=partial(_share, top=MATCHED, bottom=GOLD),
+    reduce=partial(column_ratio, top=MATCHED, bottom=GOLD),
 )
 UNLABELLED_F1 = replace(
     LABELLED_F1,
     name="unlabelled_f1",
-    summary="Unlabelled bracket F1: harmonic mean of unlabelled precision and recall over all sentences",
+    title="Unlabeled F1",
+    summary="Unlabelled bracket F1: harmonic mean of unlabeled precision and recall over all sentences",
     reduce=partial(_f1, top=SPANS),
 )
 UNLABELLED_PRECISION = replace(
     LABELLED_PRECISION,
     name="unlabelled_precision",
+    title="Unlabeled precision",
     summary="Share of the answer's brackets that the reference has with the same words, whatever the label",
-    reduce=partial(_share, top=SPANS, bottom=ANSWERED),
+    reduce=partial(column_ratio, top=SPANS, bottom=ANSWERED),
 )
 UNLABELLED_RECALL = replace(
     LABELLED_RECALL,
     name="unlabelled_recall",
+    title="Unlabeled recall",
     summary="Share of the reference's brackets that the answer has with the same words, whatever the label",
-    reduce=partial(_share, top=SPANS, bottom=GOLD),
+    reduce=partial(column_ratio, top=SPANS, bottom=GOLD),
 )
-EXACT_MATCH = replace(
+EXACT = replace(
     LABELLED_F1,
     name="exact",
-    summary="Share of sentences whose labelled brackets are all right and none too many",
-    reduce=partial(_share, top=EXACT, bottom=SENTENCES),
+    title="Exact match",
+    summary="Share of sentences whose labeled brackets are exactly those of the reference",
+    reduce=partial(column_ratio, top=EXACT_TREES, bottom=SENTENCES),
     linear=True,
     proportion=True,
     interval="wilson",
     carrier="sentences",
 )
-CROSSING_BRACKETS = replace(
+CROSSING = replace(
     LABELLED_F1,
     name="crossing",
-    summary="Mean number of brackets of the answer that cross some bracket of the reference, for each fitting tree",
-    reduce=partial(_share, top=CROSSING, bottom=FITTING),
+    title="Crossing brackets",
+    summary="Mean number of brackets per tree that cross a bracket of the reference",
+    reduce=partial(column_ratio, top=CROSSING_COUNT, bottom=FITTING),
     range=NOT_NEGATIVE,
     best="low",
     linear=True,
@@ -242,19 +245,20 @@ CROSSING_BRACKETS = replace(
 TAGGING = replace(
     LABELLED_F1,
     name="tagging",
-    summary="Share of the words left after deletion that have the tag of the reference",
-    reduce=partial(_share, top=TAGS, bottom=WORDS),
+    title="Tagging accuracy",
+    summary="Share of words, after deletions, with the tag of the reference",
+    reduce=partial(column_ratio, top=TAGS, bottom=WORDS),
 )
 METRICS = (
     *(LABELLED_F1, LABELLED_PRECISION, LABELLED_RECALL, UNLABELLED_F1, UNLABELLED_PRECISION, UNLABELLED_RECALL),
-    *(EXACT_MATCH, CROSSING_BRACKETS, TAGGING),
+    *(EXACT, CROSSING, TAGGING),
 )
 
 
 def values(gold: Trees, answers: Trees, *, rules: Rules | None = None, leave_out: bool = False) -> dict[str, float]:
     """All values of some trees against those of a reference; both share their names."""
     used = rules or Rules()
-    ours, theirs = pruned(gold, used), pruned(answers, used)
+    ours, theirs = prune_trees(gold, used), prune_trees(answers, used)
     names = [str(number) for number in range(len(ours.lengths))]
     rows = statistics(Parses(names, ours, theirs, fitting(ours, theirs), leave_out))
     return {metric.name: metric.of(rows) for metric in METRICS}

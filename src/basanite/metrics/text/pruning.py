@@ -1,13 +1,13 @@
 """Trees made comparable by the rules of evalb: what is deleted, what counts as equal, and whether two trees fit.
 
 All trees of a file are pruned at once, in columns of numbers. Words with a deleted tag go with their tag and the
-others are numbered anew; brackets with a deleted label, or without any word left, go; labels end before the first `-`
+others are numbered again; brackets with a deleted label, or without any word left, go; labels end before the first `-`
 or `=`; what is declared equal becomes the same number.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -99,6 +99,8 @@ class Rules:
     """A label ends before the first of these signs."""
     not_in_length: frozenset[str] = frozenset({"-NONE-"})
     """Tags of words that do not count for the length of a sentence."""
+    quotes: frozenset[str] = frozenset()
+    """Tags that a quotation mark may have (QUOTE_LABEL of evalb); see `kept_with_quotes`."""
 
     def label(self, written: str) -> str:
         """A label as it is compared; "" if it is deleted.
@@ -161,23 +163,23 @@ def kept_words(trees: Trees, rules: Rules) -> Flags:
     return ~np.isin(trees.tags, _codes(trees.names, rules.deleted))
 
 
-def pruned(trees: Trees, rules: Rules, kept: Flags | None = None) -> Pruned:
+def prune_trees(trees: Trees, rules: Rules, kept: Flags | None = None) -> Pruned:
     """The trees by the rules; `kept` says which words stay, if the trees' own tags are not to decide."""
     kept = kept_words(trees, rules) if kept is None else kept
-    place = _counted(kept)
+    place = _running_counts(kept)
     first = trees.first_word[:-1][owners(trees.first_bracket)]
     starts, ends = (place[first + edge] - place[first] for edge in (trees.starts, trees.ends))
     labels = _compared_labels(trees, rules)
     stay = (labels != trees.names.code(b"")) & (starts < ends)
     return Pruned(
         trees.names,
-        _equalled(trees.words[kept], rules.equal_words, trees.names),
-        _equalled(trees.tags[kept], rules.equal_labels, trees.names),
+        _equal_codes(trees.words[kept], rules.equal_words, trees.names),
+        _equal_codes(trees.tags[kept], rules.equal_labels, trees.names),
         place[trees.first_word],
         labels[stay],
         starts[stay],
         ends[stay],
-        _counted(stay)[trees.first_bracket],
+        _running_counts(stay)[trees.first_bracket],
     )
 
 
@@ -189,9 +191,64 @@ def kept_by_reference(gold: Trees, answers: Trees, rules: Rules) -> Flags:
     return own
 
 
+QUOTES = (b"'", b'"', b"/")
+"""The words that evalb takes for quotation marks."""
+
+
+@dataclass
+class _Quote:
+    """A word that may be a quotation mark: where it is, and how many words before it are kept."""
+
+    at: int
+    before: int
+    tag: int
+    kept: bool
+
+
+def kept_with_quotes(gold: Trees, answers: Trees, rules: Rules) -> tuple[Flags, Flags]:
+    """For each word of both sides whether it stays, where a quotation mark that one side keeps stays on the other too.
+
+    As `fix_quote` of evalb: looked at only where the numbers of words differ; marks are paired by the number of words
+    before them, and each one that comes back moves those after it.
+    """
+    ours, theirs = kept_words(gold, rules), kept_words(answers, rules)
+    if rules.quotes:
+        sides = (gold, ours), (answers, theirs)
+        counts = [np.diff(_running_counts(kept)[side.first_word]) for side, kept in sides]
+        marks = [_quotation_marks(side, rules) for side, _ in sides]
+        for tree in np.flatnonzero(counts[0] != counts[1]).tolist():
+            first, second = (_quotes_of(*side, tree, flags) for side, flags in zip(sides, marks, strict=True))
+            _keep_both(first, second, ours, theirs)
+    return ours, theirs
+
+
+def _quotation_marks(trees: Trees, rules: Rules) -> Flags:
+    words = np.isin(trees.words, [trees.names.code(word) for word in QUOTES])
+    return np.asarray(words & np.isin(trees.tags, _codes(trees.names, rules.quotes)), dtype=bool)
+
+
+def _quotes_of(trees: Trees, kept: Flags, tree: int, marks: Flags) -> list[_Quote]:
+    start, end = int(trees.first_word[tree]), int(trees.first_word[tree + 1])
+    before: Numbers = np.cumsum(kept[start:end]) - kept[start:end]
+    places = (np.flatnonzero(marks[start:end]) + start).tolist()
+    return [_Quote(at, int(before[at - start]), int(trees.tags[at]), bool(kept[at])) for at in places]
+
+
+def _keep_both(gold: Sequence[_Quote], answers: Sequence[_Quote], ours: Flags, theirs: Flags) -> None:
+    for number, answer in enumerate(answers):
+        place = answer.before
+        for other, one in enumerate(gold):
+            if one.before != place or one.tag == answer.tag or one.kept == answer.kept:
+                continue
+            lost, flags, at = (one, ours, other) if answer.kept else (answer, theirs, number)
+            lost.kept = flags[lost.at] = True
+            for later in (gold if answer is not lost else answers)[at:]:
+                later.before += 1
+
+
 def lengths(trees: Trees, rules: Rules) -> Numbers:
     """How many words each sentence has, those aside that do not count for its length."""
-    counts = _counted(~np.isin(trees.tags, _codes(trees.names, rules.not_in_length)))
+    counts = _running_counts(~np.isin(trees.tags, _codes(trees.names, rules.not_in_length)))
     return np.diff(counts[trees.first_word])
 
 
@@ -219,7 +276,7 @@ def _codes(names: Names, texts: Iterable[str]) -> Numbers:
     return np.array([names.code(text.encode()) for text in sorted(texts)], dtype=np.int64)
 
 
-def _counted(flags: Flags) -> Numbers:
+def _running_counts(flags: Flags) -> Numbers:
     """How many flags are up before each place, and in all."""
     return np.concatenate([[0], np.cumsum(flags)]).astype(np.int64)
 
@@ -231,7 +288,7 @@ def _compared_labels(trees: Trees, rules: Rules) -> Numbers:
     return np.array([trees.names.code(rules.label(text).encode()) for text in texts], dtype=np.int64)[which]
 
 
-def _equalled(codes: Numbers, equal: Mapping[str, str], names: Names) -> Numbers:
+def _equal_codes(codes: Numbers, equal: Mapping[str, str], names: Names) -> Numbers:
     for one, other in sorted(equal.items()):
         codes = np.where(codes == names.code(one.encode()), names.code(other.encode()), codes)
     return codes

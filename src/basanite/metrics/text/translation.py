@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from basanite.kernel import NOT_NEGATIVE, Ends, Metric, Rows
-from basanite.metrics.text.ngrams import Corpus, corpus_of
-from basanite.metrics.text.overlap import closest_lengths, matches_of, possible_of
+from basanite.kernel import NOT_NEGATIVE, Ends, Metric, Rows, column_ratio
+from basanite.metrics.text.edit_rate import count_edits
+from basanite.metrics.text.ngrams import closest_lengths, corpus_of, matches_of, possible_of
 
 if TYPE_CHECKING:
     from sacrebleu.metrics import bleu
@@ -98,18 +98,15 @@ def bleu_statistics(block: Segments, *, tokenise: str = "13a", lowercase: bool =
     for start in range(0, len(having), SEGMENTS_AT_ONCE):
         places = having[start : start + SEGMENTS_AT_ONCE]
         answers = [words(block.candidates[at]) for at in places]
-        rows[places] = _bleu_rows(corpus_of(answers, [[words(text) for text in block.references[at]] for at in places]))
+        corpus = corpus_of(answers, [[words(text) for text in block.references[at]] for at in places])
+        lengths = corpus.lengths[corpus.first]
+        rows[places] = np.column_stack([lengths, closest_lengths(corpus), matches_of(corpus), possible_of(corpus)])
     return rows
-
-
-def _bleu_rows(corpus: Corpus) -> Rows:
-    lengths = corpus.lengths[corpus.first]
-    return np.column_stack([lengths, closest_lengths(corpus), matches_of(corpus), possible_of(corpus)])
 
 
 def chrf_statistics(block: Segments, *, lowercase: bool = False, word_order: int = 0) -> Rows:
     """Per segment: n-grams of the candidate, of its best reference, and matches, for every order."""
-    return _counted(peer_chrf(lowercase=lowercase, word_order=word_order), block, len(chrf_columns(word_order)))
+    return _count_rows(peer_chrf(lowercase=lowercase, word_order=word_order), block, len(chrf_columns(word_order)))
 
 
 def ter_statistics(
@@ -124,13 +121,23 @@ def ter_statistics(
     peer = peer_ter(
         ter_case=ter_case, ter_normalise=ter_normalise, ter_punctuation=ter_punctuation, ter_asian=ter_asian
     )
-    return _counted(peer, block, len(TER_COLUMNS))
+    rows = np.zeros((len(block.units), len(TER_COLUMNS)))
+    for row, candidate, references in zip(rows, block.candidates, block.references, strict=True):
+        sides = [peer._preprocess_segment(text).split() for text in references]
+        if sides:
+            words = peer._preprocess_segment(candidate).split()
+            row[0] = min(count_edits(words, side) for side in sides)
+            row[1] = sum(map(len, sides)) / len(sides)
+    return rows
 
 
 def unigram_statistics(block: Segments, *, tokenise: str = "13a", lowercase: bool = False) -> Rows:
     """Per segment: how many words of the candidate stand in any reference, however often, and how many there are."""
-    words = _splitter(tokenise, lowercase)
-    return _filled(map(_found, *_prepared(block, words)), len(block.units), len(UNIGRAM_COLUMNS))
+    words, counts = _splitter(tokenise, lowercase), []
+    for candidate, references in zip(block.candidates, block.references, strict=True):
+        said, known = words(candidate), {word for text in references for word in words(text)}
+        counts.append((sum(word in known for word in said), len(said)))
+    return np.array(counts, dtype=np.float64).reshape(len(block.units), len(UNIGRAM_COLUMNS))
 
 
 def too_long_for_ter(block: Segments, *, by_character: bool = False) -> list[str]:
@@ -153,7 +160,7 @@ def signature(peer: Peer, references: Sequence[Sequence[str]]) -> str:
     return str(peer.get_signature())
 
 
-def _counted(peer: Peer, block: Segments, columns: int) -> Rows:
+def _count_rows(peer: Peer, block: Segments, columns: int) -> Rows:
     """Rows of what sacrebleu counts in each segment; one without a reference counts nothing."""
     rows = np.zeros((len(block.units), columns))
     for places in _alike(block.references):
@@ -180,19 +187,6 @@ def _splitter(tokenise: str, lowercase: bool) -> Words:
     return lambda text: peer._preprocess_segment(text).split()
 
 
-def _prepared(block: Segments, words: Words) -> tuple[Iterable[list[str]], Iterable[set[str]]]:
-    known = ({word for text in texts for word in words(text)} for texts in block.references)
-    return map(words, block.candidates), known
-
-
-def _found(words: list[str], known: set[str]) -> tuple[int, int]:
-    return sum(word in known for word in words), len(words)
-
-
-def _filled(rows: Iterable[tuple[int, ...]], units: int, columns: int) -> Rows:
-    return np.array(list(rows), dtype=np.float64).reshape(units, columns)
-
-
 def _bleu(
     sums: Rows,
     *,
@@ -207,9 +201,12 @@ def _bleu(
     with np.errstate(divide="ignore"):
         logs = np.where(counted | (not effective_order), np.log(precisions), 0.0)
     orders = np.maximum(counted.sum(axis=-1), 1) if effective_order else ORDERS
-    score = _brevity(sums[..., 0], sums[..., 1]) * np.exp(logs.sum(axis=-1) / orders)
+    candidate, reference = sums[..., 0], sums[..., 1]
+    excess = np.divide(reference, candidate, out=np.full(np.shape(candidate), np.inf), where=candidate > 0)
+    brevity = np.asarray(np.exp(np.minimum(1 - excess, 0.0)))
+    score = brevity * np.exp(logs.sum(axis=-1) / orders)
     score = np.where((matches > 0).any(axis=-1), score, 0.0)
-    return _scaled(np.where(sums[..., 0] + sums[..., 1] > 0, score, np.nan), percent)
+    return _scale_percent(np.where(candidate + reference > 0, score, np.nan), percent)
 
 
 def _precisions(
@@ -228,11 +225,6 @@ def _precisions(
     return np.divide(matches, totals, out=np.zeros(np.shape(totals)), where=counted), counted
 
 
-def _brevity(candidate: NDArray[np.float64], reference: NDArray[np.float64]) -> NDArray[np.float64]:
-    excess = np.divide(reference, candidate, out=np.full(np.shape(candidate), np.inf), where=candidate > 0)
-    return np.asarray(np.exp(np.minimum(1 - excess, 0.0)))
-
-
 def _chrf(sums: Rows, *, percent: bool = False) -> NDArray[np.float64]:
     """F of the mean precision and the mean recall over the orders that both sides have."""
     candidate, reference, matches = sums[..., 0::3], sums[..., 1::3], sums[..., 2::3]
@@ -243,20 +235,15 @@ def _chrf(sums: Rows, *, percent: bool = False) -> NDArray[np.float64]:
     bottom = CHRF_BETA**2 * precision + recall
     top = (1 + CHRF_BETA**2) * precision * recall
     score = np.divide(top, bottom, out=np.zeros(np.shape(bottom)), where=bottom > 0)
-    return _scaled(np.where((candidate + reference).sum(axis=-1) > 0, score, np.nan), percent)
+    return _scale_percent(np.where((candidate + reference).sum(axis=-1) > 0, score, np.nan), percent)
 
 
-def _share(sums: Rows, *, percent: bool = False) -> NDArray[np.float64]:
-    """The first column over the second; nothing over nothing is undefined, and so is something."""
-    bottom = sums[..., 1]
-    return _scaled(np.divide(sums[..., 0], bottom, out=np.full(np.shape(bottom), np.nan), where=bottom > 0), percent)
+def _share(sums: Rows, *, percent: bool = False, columns: tuple[int, int] = (0, 1)) -> NDArray[np.float64]:
+    """One column over another; nothing over nothing is undefined, and so is something."""
+    return _scale_percent(column_ratio(sums, *columns), percent)
 
 
-def _clipped(sums: Rows, *, percent: bool = False) -> NDArray[np.float64]:
-    return _share(sums[..., [2, 2 + ORDERS]], percent=percent)
-
-
-def _scaled(values: NDArray[np.float64], percent: bool) -> NDArray[np.float64]:
+def _scale_percent(values: NDArray[np.float64], percent: bool) -> NDArray[np.float64]:
     return np.asarray(values * 100 if percent else values)
 
 
@@ -267,6 +254,7 @@ def _ends(percent: bool = False, **_: object) -> Ends:
 
 BLEU = Metric(
     name="bleu",
+    title="BLEU",
     summary="Geometric mean of clipped n-gram precisions, orders 1 to 4, with a penalty for short translations",
     citation=PAPINENI + "; Post, A call for clarity in reporting BLEU scores, WMT 2018",
     family="translation",
@@ -279,6 +267,7 @@ BLEU = Metric(
 )
 CHRF = Metric(
     name="chrf",
+    title="chrF",
     summary="F-score (beta 2) of character n-grams, orders 1 to 6, and of word n-grams if asked for (chrF++)",
     citation=POPOVIC + "; Popović, chrF++: words helping character n-grams, WMT 2017",
     family="translation",
@@ -291,7 +280,8 @@ CHRF = Metric(
 )
 TER = Metric(
     name="ter",
-    summary="Translation edit rate: edits and moves of phrases that would mend the translation, per reference word",
+    title="TER",
+    summary="Translation edit rate: edits and phrase shifts that would correct the translation, per reference word",
     citation=SNOVER,
     family="translation",
     statistics=ter_statistics,
@@ -304,7 +294,8 @@ TER = Metric(
 )
 UNIGRAM_PRECISION = Metric(
     name="unigram_precision",
-    summary="Share of the candidate's words that stand in any reference, each time they are written (unclipped)",
+    title="Unigram precision",
+    summary="Share of the candidate's words that occur in any reference, counted each time (unclipped)",
     citation=PAPINENI + ", section 2.1",
     family="translation",
     statistics=unigram_statistics,
@@ -317,9 +308,10 @@ UNIGRAM_PRECISION = Metric(
 UNIGRAM_PRECISION_CLIPPED = replace(
     UNIGRAM_PRECISION,
     name="unigram_precision_clipped",
-    summary="Share of the candidate's words that stand in a reference, none counted more often than in one reference",
+    title="Clipped unigram precision",
+    summary="Share of the candidate's words that occur in a reference, none counted more often than in one reference",
     statistics=bleu_statistics,
-    reduce=_clipped,
+    reduce=partial(_share, columns=(2, 2 + ORDERS)),
     columns=BLEU_COLUMNS,
 )
 METRICS = (BLEU, CHRF, TER, UNIGRAM_PRECISION, UNIGRAM_PRECISION_CLIPPED)

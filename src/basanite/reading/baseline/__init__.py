@@ -4,7 +4,6 @@ It was written against the training texts of the example alone. It knows how sco
 usually worded, and nothing of what a sentence means.
 """
 
-from basanite.reading.baseline.answering import answer_records
-from basanite.reading.baseline.reader import read
+from basanite.reading.baseline.reader import answer_records, read
 
 __all__ = ["answer_records", "read"]

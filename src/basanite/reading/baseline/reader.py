@@ -1,18 +1,23 @@
-"""Puts together what the patterns find: statements of the NFL ontology, each with the text it rests on (R-8)."""
+"""Puts together what the patterns find: statements of the NFL ontology, each with the text it rests on (R-8).
+
+From them come answers of queries in the form that scoring takes (R-18, R-20). An entity is told by names. A team has
+those that belong to it alone. A game has none of its own, so it is called by its two teams: `Bears v Lions`. A summary
+score is called by its team and its game.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Final
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final
 
-from basanite.reading.baseline.circumstances import game_date, overtime, periods, sides
-from basanite.reading.baseline.counts import counts
-from basanite.reading.baseline.report import Place, Report
-from basanite.reading.baseline.scores import Game, games
-from basanite.reading.baseline.teams import Mention, dateline
+from basanite.reading.baseline.facts import Game, counts, game_date, games, overtime, periods, sides
+from basanite.reading.baseline.report import TEAMS, Mention, Place, Report, aliases, dateline, nickname
 from basanite.reading.provenance import Assertion, Kind, Role, span_at
-from basanite.reading.terms import XSD, Iri, Literal, Node, Statement, Term, boolean, integer
-from basanite.reading.vocabulary import TYPE
+from basanite.reading.queries import Answer, StatementIndex, answers
+from basanite.reading.query import Query
+from basanite.reading.reasoner.explanation import Explainer
+from basanite.reading.reasoner.inference import Reasoner
+from basanite.reading.terms import TYPE, XSD, Iri, Literal, Node, Statement, Term, boolean, integer
 
 NAMESPACE: Final = "https://nfl.example/scoring#"
 NAME: Final = "baseline"
@@ -57,7 +62,7 @@ class _Reading:
 
     def _teams(self, game: Game, subject: Iri) -> Iterator[Assertion]:
         for team in game.teams:
-            own = [mention for mention in self.report.named if mention.team == team]
+            own = [mention for mention in self.report.mentions if mention.team == team]
             yield self._say(_team(team), TYPE, _iri("NFLTeam"), [("subject", _place(own[0]))])
             yield from self._names(own)
             yield self._say(subject, _iri("teamInGame"), _team(team), [("object", _place(own[0]))])
@@ -124,3 +129,61 @@ def _team(team: str) -> Iri:
 
 def _place(mention: Mention) -> Place:
     return mention.start, mention.end
+
+
+_TEAM: Final = {NAMESPACE + team.replace(" ", ""): team for team in TEAMS}
+
+
+def answer_records(
+    queries: Iterable[Query], document: str, read: Sequence[Assertion], reasoner: Reasoner
+) -> list[dict[str, Any]]:
+    """The answers of a document to each query, as records of an answer file; what the rules add is inferred."""
+    told = {assertion.statement: assertion for assertion in read}
+    inference = reasoner.infer(told)
+    index, explainer = StatementIndex((*told, *inference.derived)), Explainer(inference)
+    return [
+        {
+            "query": query.id,
+            "document": document,
+            "answer": {
+                f"?{name}": term.lexical if isinstance(term, Literal) else names(term, index)
+                for name, term in answer.bindings
+            },
+            "kind": _kind(answer, told),
+            "provenance": _pieces(answer, told, explainer),
+        }
+        for query in queries
+        for answer in answers(query, index)
+    ]
+
+
+def names(term: Term, index: StatementIndex) -> list[str]:
+    """What an entity is called: a team by its own names, a game and a score by their teams.
+
+    >>> names(Iri(NAMESPACE + "ChicagoBears"), StatementIndex(()))
+    ['Chicago Bears', 'Bears', 'Chicago']
+    """
+    if isinstance(term, Iri) and term.value in _TEAM:
+        return list(aliases(_TEAM[term.value]))
+    teams = sorted(nickname(team) for team in _teams(term, index, "teamInGame"))
+    if teams:
+        return [" v ".join(teams)]
+    return [f"score of the {nickname(team)}" for team in _teams(term, index, "teamScoringAll")] or [str(term)]
+
+
+def _teams(term: Term, index: StatementIndex, name: str) -> list[str]:
+    found = index.by_subject.get((Iri(NAMESPACE + name), term), ()) if not isinstance(term, Literal) else ()
+    return [_TEAM[said.object.value] for said in found if isinstance(said.object, Iri) and said.object.value in _TEAM]
+
+
+def _kind(answer: Answer, told: Mapping[Statement, Assertion]) -> Kind:
+    stated = all(statement in told and told[statement].kind == "explicit" for statement in answer.statements)
+    return "explicit" if stated else "inferred"
+
+
+def _pieces(answer: Answer, told: Mapping[Statement, Assertion], explainer: Explainer) -> list[dict[str, Any]]:
+    """The text behind an answer; behind what the rules add stands the text of what they start from."""
+    trees = (explainer.tree(statement) for statement in answer.statements)
+    leaves = dict.fromkeys(leaf for tree in trees if tree for leaf in tree.leaves())
+    spans = dict.fromkeys(span for leaf in leaves if leaf in told for span in told[leaf].spans)
+    return [{"role": span.role, "start": span.start, "end": span.end, "exact": span.exact} for span in spans]

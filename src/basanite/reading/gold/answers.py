@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from functools import lru_cache, partial
+from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypeVar
 
 from basanite.formats.records import Place, Records, read_records
 from basanite.metrics.answers import Bindings, Bound
 from basanite.problems import Findings, Where
-from basanite.reading.gold.written import TEXTS, expected, written_value
-from basanite.reading.ontology.model import THING
+from basanite.reading.gold.written_values import TEXTS, expected_form, written_value
+from basanite.reading.ontology import THING
 from basanite.reading.package.model import Package
 from basanite.reading.package.ndjson import near
 from basanite.reading.patterns import PatternError, Prefixes, parse_term
@@ -38,6 +38,7 @@ QUOTED: Final = re.compile(r'"(?P<text>[^"]*)"(?:@[A-Za-z-]+|\^\^\S+)?')
 """A literal as terms are written in a package, with its language or type."""
 REMEMBERED: Final = 50_000
 """Names whose plain form is kept: the same few come again and again."""
+Line = TypeVar("Line")
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,8 @@ class Answer:
     kind: Kind
     line: int
     provenance: tuple[Mapping[str, Any], ...] = ()
+    reader: str = ""
+    """The person who gave it, where answers of several people stand in one file (R-39)."""
 
 
 @dataclass(frozen=True)
@@ -97,81 +100,77 @@ def read_answers(path: Path, known: Known, findings: Findings, *, where: Where =
     """The answers of a machine or of people; what cannot be read is left out, with its problem."""
     place = Place(where, RULE)
     records = read_records(path, place, findings)
-    return tuple(_answers(records, known, place, findings)) if records is not None else ()
+    return tuple(_readable(_answer, records, known, place, findings)) if records is not None else ()
 
 
 def read_gold(path: Path, known: Known, findings: Findings) -> tuple[GoldAnswer, ...]:
     """The gold answers of one version, those that were found wrong or out of scope among them."""
     place = Place("reference", GOLD_RULE)
     records = read_records(path, place, findings)
-    return tuple(_gold(records, known, place, findings)) if records is not None else ()
+    return tuple(_readable(gold_answer, records, known, place, findings)) if records is not None else ()
 
 
-def _answers(records: Records, known: Known, place: Place, findings: Findings) -> Iterator[Answer]:
+def _readable(
+    read: Callable[[Mapping[str, Any], int, Known], Line],
+    records: Records,
+    known: Known,
+    place: Place,
+    findings: Findings,
+) -> Iterator[Line]:
+    """The lines that can be read; the others are reported."""
     for row, line in enumerate(records.lines):
         fields = records.fields(row)
         try:
-            yield _answer(fields, line, known)
+            yield read(fields, line, known)
         except AnswerError as error:
             findings.add(place.problem(records.file, line, str(error), error.fix, error.found))
 
 
-def _gold(records: Records, known: Known, place: Place, findings: Findings) -> Iterator[GoldAnswer]:
-    for row, line in enumerate(records.lines):
-        report = partial(_report, findings, place, records.file, line)
-        found = gold_answer(records.fields(row), line, known, report)
-        if found is not None:
-            yield found
-
-
-def _report(findings: Findings, place: Place, file: str, line: int, message: str, fix: str, found: Any) -> None:
-    findings.add(place.problem(file, line, message, fix, found))
-
-
-def gold_answer(
-    fields: Mapping[str, Any], line: int, known: Known, report: Callable[[str, str, Any], None]
-) -> GoldAnswer | None:
-    """One line of the gold; if it cannot be read, what is wrong, how to mend it and what was found are reported."""
-    try:
-        return _gold_answer(fields, line, known)
-    except AnswerError as error:
-        report(str(error), error.fix, error.found)
-        return None
-
-
-def _gold_answer(fields: Mapping[str, Any], line: int, known: Known) -> GoldAnswer:
+def gold_answer(fields: Mapping[str, Any], line: int, known: Known) -> GoldAnswer:
+    """One line of the gold; an error says what is wrong with it, how to correct it and what was found."""
     verdict = fields.get("verdict", "correct")
     if verdict not in VERDICTS:
         raise AnswerError(f"the verdict {verdict!r} is not known", f"write one of {', '.join(VERDICTS)}", verdict)
     if "kind" not in fields:
-        raise AnswerError("the kind is not told", f"write {' or '.join(KINDS)}")
+        raise AnswerError("the kind is missing", f"write {' or '.join(KINDS)}")
     tags = fields.get("capabilities", [])
     if not isinstance(tags, list) or not all(isinstance(tag, str) for tag in tags):
-        raise AnswerError("capabilities are no list of words", 'write "capabilities": ["temporal"]', tags)
+        raise AnswerError("capabilities are not a list of words", 'write "capabilities": ["temporal"]', tags)
     who = {name: fields.get(name, "") for name in ("system", "by", "when", "why")}
     for name, text in who.items():
         if not isinstance(text, str):
-            raise AnswerError(f"{name!r} is no text", f'write "{name}": "…"', text)
+            raise AnswerError(f"{name!r} is not text", f'write "{name}": "…"', text)
     return GoldAnswer(_answer(fields, line, known), verdict, frozenset(tags), **who)
 
 
 def _answer(fields: Mapping[str, Any], line: int, known: Known) -> Answer:
     query = _one_of(fields, "query", known.queries)
-    document = _one_of(fields, "document", sorted(known.documents))
+    document = _one_of(fields, "document", known.documents)
     kind = fields.get("kind", "explicit")
     if kind not in KINDS:
         raise AnswerError(f"the kind {kind!r} is not known", f"write {' or '.join(KINDS)}", kind)
     pieces = fields.get("provenance", [])
     if not isinstance(pieces, list) or not all(isinstance(piece, dict) for piece in pieces):
-        raise AnswerError("provenance is no list of pieces of text", 'write "provenance": [{"start": 0, …}]', pieces)
+        raise AnswerError("provenance is not a list of pieces of text", 'write "provenance": [{"start": 0, …}]', pieces)
     bindings = bindings_of(fields.get("answer"), known.queries[query], known.prefixes, known.ranges.get(query))
-    return Answer(query, document, bindings, kind, line, tuple(pieces))
+    reader = fields.get("reader", "")
+    if not isinstance(reader, str) or len(reader) > LONGEST:
+        raise AnswerError("'reader' is not text", 'write "reader": "A1"', reader)
+    bindings = tuple((name, _of_reader(bound, reader.strip())) for name, bound in bindings)
+    return Answer(query, document, bindings, kind, line, tuple(pieces), reader.strip())
 
 
-def _one_of(fields: Mapping[str, Any], name: str, known: Mapping[str, Any] | Sequence[str]) -> str:
+def _of_reader(bound: Bound, reader: str) -> Bound:
+    """An entity whose made-up id is that of this reader alone: the `_:g1` of another is another thing."""
+    if not reader or isinstance(bound, str):
+        return bound
+    return frozenset(f"_:{reader}/{one[2:]}" if is_own(one) else one for one in bound)
+
+
+def _one_of(fields: Mapping[str, Any], name: str, known: Collection[str]) -> str:
     found = fields.get(name)
     if not isinstance(found, str) or found not in known:
-        fix = near(found, tuple(known)) if isinstance(found, str) else f'write "{name}": "…"'
+        fix = near(found, sorted(known)) if isinstance(found, str) else f'write "{name}": "…"'
         raise AnswerError(f"no {name} is called {found!r}", fix, found if found is not None else "")
     return found
 
@@ -182,13 +181,13 @@ def bindings_of(
     """What an answer says of each variable, in the order of their names; an `AnswerError` if it cannot be read."""
     wanted = sorted(variables)
     if not isinstance(found, dict) or sorted(name.removeprefix("?") for name in found) != wanted:
-        fix = f"tell these and no others: {', '.join(f'?{name}' for name in wanted)}"
+        fix = f"list exactly these: {', '.join(f'?{name}' for name in wanted)}"
         raise AnswerError("the answer has other variables than the query", fix, found if found is not None else "")
     by_name = {name.removeprefix("?"): bound for name, bound in found.items()}
-    return tuple((name, _bound(name, by_name[name], prefixes, (ranges or {}).get(name, ""))) for name in wanted)
+    return tuple((name, _binding_value(name, by_name[name], prefixes, (ranges or {}).get(name, ""))) for name in wanted)
 
 
-def _bound(name: str, found: Any, prefixes: Prefixes, range_: str) -> Bound:
+def _binding_value(name: str, found: Any, prefixes: Prefixes, range_: str) -> Bound:
     """What a variable stands for; where nothing is known of it, a list is an entity and anything else a literal."""
     if range_ == THING or (not range_ and isinstance(found, list)):
         return _entity(name, found)
@@ -246,7 +245,7 @@ def _value(name: str, text: str, range_: str) -> str:
     plain = quoted["text"] if quoted else text
     value = plain_name(plain) if range_ in TEXTS else written_value(plain, range_)
     if value is None:
-        raise AnswerError(f"?{name} is a value of the type {range_}, which this is not", expected(range_), text)
+        raise AnswerError(f"?{name} is a value of the type {range_}, which this is not", expected_form(range_), text)
     return value
 
 

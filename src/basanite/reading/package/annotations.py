@@ -1,4 +1,4 @@
-"""Annotated statements of a part: one object a line becomes an assertion, or problems that say why not."""
+"""Annotated statements of a part: one object per line becomes an assertion, or problems that say why not."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any, Final, cast
 from basanite.reading.package.documents import Document
 from basanite.reading.package.ndjson import LONGEST_LINE, LineFaults, near, records
 from basanite.reading.patterns import PatternError, Prefixes, parse_term, statement_of
-from basanite.reading.provenance import KINDS, ROLES, Assertion, Kind, Role, Span, scoped, span_fault
+from basanite.reading.provenance import KINDS, ROLES, Assertion, Kind, Role, Span, document_statement, span_fault
 from basanite.reading.terms import Literal, Statement, Term
 from basanite.reading.values import is_canonical
 
@@ -48,7 +48,7 @@ def read_annotations(
 
 
 def by_document(path: Path, lines: Iterable[Line]) -> Iterator[tuple[str, list[Line]]]:
-    """The assertions of each document together; one document at a time is held if the file keeps them together."""
+    """The assertions of each document together; one document at a time is in memory if the file keeps them together."""
     if stand_together(path):
         for name, group in groupby(lines, key=lambda line: line.assertion.document):
             yield name, list(group)
@@ -94,7 +94,7 @@ class AnnotationReader:
         spans = tuple(self._spans(number, record, name))
         version = record.get("version", 1)
         if not isinstance(version, int) or isinstance(version, bool):
-            self._fault(number, "the version is no whole number", 'write "version": 1')
+            self._fault(number, "the version is not a whole number", 'write "version": 1')
             version = 1
         if statement is None or self.rejected:
             return None
@@ -120,7 +120,7 @@ class AnnotationReader:
         parts = record.get("statement")
         if not isinstance(parts, list) or not all(isinstance(part, str) for part in parts):
             fix = 'write "statement": ["nfl:g1", "type", "nfl:NFLGame"], each term a text'
-            self._fault(number, "the statement is no list of three texts", fix, repr(parts))
+            self._fault(number, "the statement is not a list of three texts", fix, repr(parts))
             return None
         try:
             statement = statement_of([self._term(part, place == 1) for place, part in enumerate(parts)])
@@ -131,7 +131,7 @@ class AnnotationReader:
             fix = "write it in the shortest way, so that equal values are equal terms"
             found = statement.object.lexical
             self.faults.add(number, f"{found[:40]} is an odd way to write a value", fix, found=found, severity="warn")
-        return scoped(statement, document)
+        return document_statement(statement, document)
 
     def _term(self, text: str, property_: bool) -> Term:
         """One term; the same names come on thousands of lines, so they are read once."""
@@ -145,17 +145,19 @@ class AnnotationReader:
     def _spans(self, number: int, record: Mapping[str, Any], document: str) -> Iterator[Span]:
         entries = record.get("provenance", [])
         if not isinstance(entries, list):
-            self._fault(number, "the provenance is no list", 'write "provenance": [{"role": "object", …}]')
+            self._fault(number, "the provenance is not a list", 'write "provenance": [{"role": "object", …}]')
             return
         for entry in entries:
             span = self._span(number, entry)
             if span is not None and document:
-                self._check_span(number, span, self.documents[document].text)
+                fault = span_fault(span, self.documents[document].text)
+                if fault is not None:
+                    self._fault(number, fault.message, fault.fix, fault.found)
                 yield span
 
     def _span(self, number: int, entry: Any) -> Span | None:
         if not isinstance(entry, dict):
-            self._fault(number, "a piece of provenance is no object", 'write {"role": "object", "start": 0, …}')
+            self._fault(number, "a piece of provenance is not an object", 'write {"role": "object", "start": 0, …}')
             return None
         self._unknown(number, entry, SPAN_KEYS)
         role, start, end = entry.get("role"), entry.get("start"), entry.get("end")
@@ -163,14 +165,9 @@ class AnnotationReader:
         if role not in ROLES:
             self._fault(number, f"the role {role!r:.40} is not known", f"write one of {', '.join(ROLES)}")
         elif not all(isinstance(place, int) and not isinstance(place, bool) for place in (start, end)):
-            self._fault(number, "start or end is no whole number", "count code points from 0")
+            self._fault(number, "start or end is not a whole number", "count code points from 0")
         elif not all(isinstance(text, str) for text in texts) or not texts[0]:
-            self._fault(number, "the quotation is no text", 'write "exact": "…", and "prefix" and "suffix"')
+            self._fault(number, "the quotation is not text", 'write "exact": "…", and "prefix" and "suffix"')
         else:
             return Span(cast(Role, role), cast(int, start), cast(int, end), *texts)
         return None
-
-    def _check_span(self, number: int, span: Span, text: str) -> None:
-        fault = span_fault(span, text)
-        if fault is not None:
-            self._fault(number, fault.message, fault.fix, fault.found)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
+from basanite.errors import InvalidInputError
 from basanite.problems import Findings, Severity
 from basanite.reading.effort import FILE as EFFORT
 from basanite.reading.effort import read_effort
-from basanite.reading.gold.answers import GoldAnswer, Known, gold_answer
-from basanite.reading.ontology import Fault, check_statements
+from basanite.reading.gold.answers import AnswerError, GoldAnswer, Known, gold_answer
+from basanite.reading.ontology_checks import Fault, check_statements
 from basanite.reading.package.annotations import Line, annotation_path, by_document, read_annotations
 from basanite.reading.package.documents import Document
 from basanite.reading.package.manifest import Part
@@ -20,6 +20,7 @@ from basanite.reading.package.model import ONTOLOGY, Package, query_files, read_
 from basanite.reading.package.ndjson import LineFaults, near, records
 from basanite.reading.rules import check_rules
 from basanite.reading.rules.files import read_all_rules
+from basanite.reading.rules.tree import RuleSet
 from basanite.reading.terms import Statement
 
 RULE: Final = "R-7"
@@ -38,13 +39,17 @@ class Contents:
     rules: int = 0
     gold: Counter[str] = field(default_factory=Counter)
     phases: int = 0
+    patterns: int | None = None
+    """Those of its baseline reader, which who checks a package may count; None if it has none."""
+    package: Package | None = None
+    """The package itself, read once; None if it cannot be read."""
 
     def as_dict(self) -> dict[str, Any]:
         """The object that `reading check --json` prints."""
         counters = {"documents": self.documents, "statements": self.statements, "gold": self.gold}
         numbers = ("classes", "properties", "queries", "rules", "phases")
         return {name: dict(sorted(counter.items())) for name, counter in counters.items()} | {
-            name: getattr(self, name) for name in numbers
+            name: getattr(self, name) for name in (*numbers, "patterns") if getattr(self, name) is not None
         }
 
 
@@ -59,6 +64,7 @@ def check_package(root: Path, findings: Findings) -> Contents:
         properties=len(package.ontology.properties),
         queries=len(package.queries),
         phases=len(package.manifest.phases),
+        package=package,
     )
     documents = _check_parts(package, contents, findings)
     contents.rules = check_rule_files(package, findings)
@@ -81,6 +87,16 @@ def check_rule_files(package: Package, findings: Findings) -> int:
     return count
 
 
+def package_rules(package: Package) -> RuleSet:
+    """The rules of a package; problems raise."""
+    findings = Findings()
+    rules = read_all_rules(tuple(rule_files(package.root)), findings, prefixes=package.manifest.prefixes)
+    check_rules(rules, package.ontology, findings)
+    if not findings.valid:
+        raise InvalidInputError("reading", findings)
+    return rules
+
+
 def rule_files(root: Path) -> list[Path]:
     """The files of rules, by name."""
     folder = root / "rules"
@@ -97,18 +113,16 @@ def check_gold(package: Package, documents: dict[str, Document], findings: Findi
         for number, record in records(path, faults):
             counted[path.stem] += 1
             _check_capabilities(package, number, record.get("capabilities", []), faults)
-            found = gold_answer(record, number, known, partial(_gold_fault, faults, number))
-            if found is not None:
-                _check_gold_answer(found, seen, faults)
+            try:
+                _check_gold_answer(gold_answer(record, number, known), seen, faults)
+            except AnswerError as error:
+                found = error.found if isinstance(error.found, str) else repr(error.found)
+                faults.add(number, str(error), error.fix, found=found)
     return counted
 
 
-def _gold_fault(faults: LineFaults, number: int, message: str, fix: str, found: Any) -> None:
-    faults.add(number, message, fix, found=found if isinstance(found, str) else repr(found))
-
-
 def _check_gold_answer(found: GoldAnswer, seen: dict[tuple[object, ...], int], faults: LineFaults) -> None:
-    """Whether somebody stands behind an answer (R-17), and whether it stands there once."""
+    """Whether somebody supports an answer (R-17), and whether it stands there once."""
     answer = found.answer
     missing = [name for name, text in (("by", found.by), ("when", found.when), ("why", found.why)) if not text.strip()]
     if missing:
@@ -138,8 +152,6 @@ def _check_folder(root: Path, findings: Findings) -> None:
             _missing(name, fix, findings)
     if not query_files(root):
         _missing("queries/queries.yaml", "write at least one query", findings)
-    if not rule_files(root):
-        _missing("rules/", "write at least one file of rules, .rules or .yaml", findings)
     for path in sorted(root.rglob("*")):
         if path.is_symlink():
             name = path.relative_to(root).as_posix()
@@ -170,8 +182,7 @@ def _check_parts(package: Package, contents: Contents, findings: Findings) -> di
 
 def _check_annotations(package: Package, part: Part, documents: dict[str, Document], findings: Findings) -> int:
     path = annotation_path(package.root, part.name)
-    if not path.is_file():
-        _missing(f"annotations/{path.name}", "write the annotated statements there", findings)
+    if not path.is_file():  # nobody has annotated this part yet (R-37)
         return 0
     faults = LineFaults(f"annotations/{path.name}", "R-8", findings)
     count = 0
@@ -185,7 +196,7 @@ def _check_annotations(package: Package, part: Part, documents: dict[str, Docume
 
 @dataclass
 class _Annotations:
-    """Annotated statements of one document: which stand twice, and whether they agree with the ontology."""
+    """Annotated statements of one document: which appear twice, and whether they agree with the ontology."""
 
     package: Package
     faults: LineFaults
@@ -205,8 +216,8 @@ class _Annotations:
         found = line.assertion
         key = (found.statement, found.annotator)
         if key in self.taken:
-            fix = f"take it out, or give its pieces of text to line {self.taken[key]}"
-            self.faults.add(line.number, "the statement stands twice", fix, found=str(found.statement))
+            fix = f"remove it, or give its pieces of text to line {self.taken[key]}"
+            self.faults.add(line.number, "the statement appears twice", fix, found=str(found.statement))
         self.taken.setdefault(key, line.number)
 
     def _report(self, fault: Fault) -> None:
@@ -226,7 +237,7 @@ def _cure(package: Package, fault: Fault) -> str:
         name = fault.statements[0].object if known is not None else fault.element
         return near(short(name), [short(iri) for iri in known or ontology.properties])
     return {
-        "query-only": "take it out of the annotations",
+        "query-only": "remove it of the annotations",
         "range": "write a value of the type that the ontology says",
         "domain": "give the subject the right class, or use another property",
         "too-many": "keep the values that the text says; where a text disagrees with itself, keep what it settles on",

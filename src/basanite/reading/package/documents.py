@@ -39,7 +39,7 @@ def document_paths(root: Path, part: str) -> list[Path]:
 
 
 def read_documents(root: Path, part: str, findings: Findings) -> dict[str, Document]:
-    """The documents of a part by name, each held against its hash and against what a document may contain."""
+    """The documents of a part by name, each checked against its hash and against what a document may contain."""
     listed, has_list = read_sums(root, part, findings), sums_path(root, part).is_file()
     found: dict[str, Document] = {}
     for path in document_paths(root, part):
@@ -73,7 +73,7 @@ def read_sums(root: Path, part: str, findings: Findings) -> dict[str, str]:
         name = match[2].removeprefix(f"{part}/").removesuffix(".txt") if match else ""
         if match is None or match[2] != f"{part}/{name}.txt" or name in found:
             fix = f"write the hash, two blanks and {part}/NAME.txt, each document once"
-            faults.add(number, "the line is no hash of a document", fix, found=line)
+            faults.add(number, "the line is not a hash of a document", fix, found=line)
         else:
             found[name] = match[1]
     return found
@@ -101,11 +101,11 @@ def text_faults(data: bytes) -> Iterator[tuple[str, str]]:
     if "\r" in text:
         yield "it has carriage returns", "save it with line feeds only; positions would differ"
     elif odd := _ODD.search(text):
-        yield f"it has the control character {ord(odd[0]):#04x}", "take it out"
+        yield f"it has the control character {ord(odd[0]):#04x}", "remove it"
     if not unicodedata.is_normalized("NFC", text):
         yield "it is not in Unicode form NFC", "normalise it before it is annotated; positions would differ"
     if not text.strip():
-        yield "it is empty", "take it out"
+        yield "it is empty", "remove it"
 
 
 def _document(path: Path, part: str, findings: Findings) -> Document | None:

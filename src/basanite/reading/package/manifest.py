@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, ClassVar, Final, TypeAlias, TypeVar
+
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from basanite.errors import SettingError
-from basanite.formats.packs.toml_document import TomlReport, read_toml
+from basanite.formats.bounded import read_bounded
+from basanite.formats.config_file import Section, WrongError, read_section
+from basanite.formats.toml_file import LARGEST, Table, TomlReport, entry_lines, read_toml
 from basanite.problems import Findings
 from basanite.reading.patterns import Prefixes
 from basanite.registry import suggestion
@@ -19,13 +22,128 @@ FILE: Final = "package.toml"
 KIND: Final = "reading-package"
 CAPABILITIES: Final = frozenset({"anaphora", "causal", "modal", "temporal", "spatial", "sentiment", "belief"})
 NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._\-]{0,99}")
+NAME_FIX: Final = "use letters, digits, '.', '_' and '-', and begin with a letter or digit"
 _NAMESPACE: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:[^\s<>\"{}|\\^`\x00-\x20]*[#/:]")
+PREFIX_FIX: Final = 'write a full IRI that ends in #, / or :, such as "https://nfl.example/scoring#"'
 _PREFIX: Final = re.compile(r"[A-Za-z][A-Za-z0-9_\-]*")
-_KEYS: Final = {
-    *("format", "name", "version", "title", "licence", "citation", "namespace"),
-    *("capabilities", "prefixes", "parts", "phases"),
-}
-_PHASE_KEYS: Final = {"name", "in_scope", "target_ratio", "documents", "preparation_days"}
+
+
+class ManifestTable(Table):
+    """One table of `package.toml`."""
+
+    rule: ClassVar[str] = "R-7"
+    whole_file: ClassVar[str] = FILE
+
+    def add(self, message: str, fix: str, **more: Any) -> None:
+        """Report a problem; those of phases are a matter of R-24."""
+        more.setdefault("rule", "R-24" if "phases" in self.path else "")
+        super().add(message, fix, **more)
+
+
+def _part_of_file_name(text: str) -> str:
+    if text.strip() and not NAME.fullmatch(text):
+        raise WrongError(f"the {{key}} {text[:60]!r} cannot be part of a file name", NAME_FIX, instead=text)
+    return text
+
+
+def _namespace(text: str) -> str:
+    if text.strip() and not _NAMESPACE.fullmatch(text):
+        raise WrongError("'{key}' is not a prefix with a namespace", PREFIX_FIX, instead=text)
+    return text
+
+
+def _closed_if_unreadable(value: Any) -> Any:
+    if not isinstance(value, bool):
+        raise WrongError("`sealed` of {place} is neither true nor false", "write sealed = true", instead=True)
+    return value
+
+
+def _distinct(value: Any) -> Any:
+    return frozenset(value) if isinstance(value, tuple) and all(isinstance(one, str) for one in value) else value
+
+
+Namespace: TypeAlias = Annotated[str, AfterValidator(_namespace)]
+Capabilities: TypeAlias = Annotated[frozenset[str], BeforeValidator(_distinct)]
+
+
+@dataclass(frozen=True)
+class PartEntry(Section):
+    """A part of the corpus."""
+
+    may_be_empty: ClassVar[bool] = True
+
+    sealed: Annotated[bool, BeforeValidator(_closed_if_unreadable)] = False
+    """Whether nobody sees it before its evaluation; it never leaves in a release."""
+
+
+@dataclass(frozen=True)
+class Phase(Section):
+    """What a phase of the programme asks for, and how much of it (R-24)."""
+
+    name: str
+    """What the phase is called."""
+    target_ratio: Annotated[float, Field(gt=0, allow_inf_nan=False)]
+    """The ratio of machine to human F that is aimed at."""
+    documents: Annotated[int, Field(ge=1)]
+    """How many documents the corpus should have."""
+    preparation_days: Annotated[int, Field(ge=1)]
+    """How many days there are to prepare."""
+    in_scope: Capabilities = frozenset()
+    """The capabilities that are in scope."""
+
+
+@dataclass(frozen=True)
+class PackageFile(Section):
+    """What `package.toml` may say."""
+
+    name: Annotated[str, AfterValidator(_part_of_file_name)]
+    """The name of the package, fit for files."""
+    version: str
+    """Its version."""
+    title: str
+    """The title that people see."""
+    licence: str
+    """The licence of what is in it: an SPDX name."""
+    citation: str
+    """Who made it, what it is called, when."""
+    namespace: Namespace
+    """Where names without a prefix live: a full IRI that ends in `#`, `/` or `:`."""
+    parts: Mapping[str, PartEntry]
+    """The parts of the corpus, `[parts.NAME]` each."""
+    prefixes: Mapping[str, Namespace] = field(default_factory=dict)
+    """Short names of other namespaces."""
+    capabilities: Capabilities = frozenset()
+    """Tags beyond the usual ones."""
+    phases: tuple[Phase, ...] = ()
+    """What each phase of the programme asks for."""
+
+    def check(self, table: Table) -> Manifest:
+        """The manifest, with everything that must fit together in it checked."""
+        for name in table.table("prefixes", needed=False).values:
+            if not _PREFIX.fullmatch(name):
+                table.add(f"{name!r} is not a prefix with a namespace", PREFIX_FIX, key=("prefixes", name), found=name)
+        for name in self.parts:
+            if not NAME.fullmatch(name):
+                message = f"the part {name[:60]!r} cannot be part of a file name"
+                table.add(message, NAME_FIX, key=("parts", name), found=name)
+        capabilities = CAPABILITIES | self.capabilities
+        self._check_phases(table, capabilities)
+        texts = {key: getattr(self, key) for key in ("name", "version", "title", "licence", "citation")}
+        prefixes = Prefixes(self.namespace or "urn:unknown:", self.prefixes)
+        unreadable = {name for name, entry in table.table("parts").values.items() if not isinstance(entry, Mapping)}
+        parts = (
+            Part(name, one.sealed or name in unreadable) for name, one in self.parts.items() if NAME.fullmatch(name)
+        )
+        return Manifest(**texts, prefixes=prefixes, parts=tuple(parts), phases=self.phases, capabilities=capabilities)
+
+    def _check_phases(self, table: Table, capabilities: frozenset[str]) -> None:
+        names = [phase.name for phase in self.phases]
+        for at, (phase, entry) in enumerate(zip(self.phases, table.tables("phases"), strict=True)):
+            if phase.name in names[:at]:
+                entry.add(f"the phase {phase.name!r} appears twice", "rename one of them", key="name", found=phase.name)
+            for tag in sorted(phase.in_scope - capabilities):
+                fix = f"{suggestion(tag, sorted(capabilities))} Or add it to `capabilities`."
+                entry.add(f"{entry.place} has the unknown capability {tag!r}", fix, key="in_scope", found=tag)
 
 
 @dataclass(frozen=True)
@@ -36,15 +154,7 @@ class Part:
     sealed: bool = False
 
 
-@dataclass(frozen=True)
-class Phase:
-    """What a phase of the programme asks for, and how much of it (R-24)."""
-
-    name: str
-    in_scope: frozenset[str]
-    target_ratio: float
-    documents: int
-    preparation_days: int
+PartOrPhase = TypeVar("PartOrPhase", Part, Phase)
 
 
 @dataclass(frozen=True)
@@ -63,99 +173,27 @@ class Manifest:
 
     def part(self, name: str) -> Part:
         """The part of this name; an unknown one is answered with the nearest."""
-        found = next((part for part in self.parts if part.name == name), None)
-        if found is None:
-            near = suggestion(name, [part.name for part in self.parts])
-            raise SettingError(f"The package has no part {name!r}. {near}")
-        return found
+        return _named_one("part", name, self.parts)
 
     def phase(self, name: str) -> Phase:
         """The phase of this name; an unknown one is answered with the nearest."""
-        found = next((phase for phase in self.phases if phase.name == name), None)
-        if found is None:
-            near = suggestion(name, [phase.name for phase in self.phases])
-            raise SettingError(f"The package has no phase {name!r}. {near}")
-        return found
+        return _named_one("phase", name, self.phases)
+
+
+def _named_one(kind: str, name: str, known: tuple[PartOrPhase, ...]) -> PartOrPhase:
+    found = next((one for one in known if one.name == name), None)
+    if found is None:
+        raise SettingError(f"The package has no {kind} {name!r}. {suggestion(name, [one.name for one in known])}")
+    return found
 
 
 def read_manifest(root: Path, findings: Findings) -> Manifest | None:
     """The manifest of a package; nothing if there is none to go on with."""
-    path = root / FILE
-    report = TomlReport(FILE, "R-7", findings)
-    document = read_toml(path, KIND, report)
+    document = read_toml(root / FILE, KIND, TomlReport(FILE, ManifestTable.rule, findings))
     if document is None:
         return None
-    report.unknown_keys(document, _KEYS, FILE)
-    texts = {key: report.text(document, key, FILE) for key in ("name", "version", "title", "licence", "citation")}
-    _check_name(report, "name", texts["name"])
-    capabilities = CAPABILITIES | set(report.texts(document, "capabilities", FILE))
-    return Manifest(
-        **texts,
-        prefixes=_prefixes(document, report),
-        parts=tuple(_parts(document, report)),
-        phases=tuple(_phases(document, capabilities, report)),
-        capabilities=capabilities,
-    )
-
-
-def _check_name(report: TomlReport, what: str, name: str) -> None:
-    if name and not NAME.fullmatch(name):
-        fix = "use letters, digits, '.', '_' and '-', and begin with a letter or digit"
-        report.add(f"the {what} {name[:60]!r} cannot be part of a file name", fix, found=name)
-
-
-def _prefixes(document: Mapping[str, Any], report: TomlReport) -> Prefixes:
-    namespace = report.text(document, "namespace", FILE)
-    names = {"namespace": namespace, **report.table(document, "prefixes")}
-    for name, iri in names.items():
-        good = isinstance(iri, str) and _NAMESPACE.fullmatch(iri) and _PREFIX.fullmatch(name)
-        if not good and (iri or name != "namespace"):
-            fix = 'write a full IRI that ends in #, / or :, such as "https://nfl.example/scoring#"'
-            report.add(f"{name!r} is no prefix with a namespace", fix, found=str(iri))
-    own = {name: iri for name, iri in names.items() if name != "namespace" and isinstance(iri, str)}
-    return Prefixes(namespace or "urn:unknown:", own)
-
-
-def _parts(document: Mapping[str, Any], report: TomlReport) -> Iterator[Part]:
-    parts = report.table(document, "parts")
-    if not parts:
-        report.add("the package has no parts", "write [parts.train] and [parts.test] with sealed = true")
-    for name, entry in parts.items():
-        _check_name(report, "part", name)
-        sealed = entry.get("sealed", False) if isinstance(entry, Mapping) else None
-        if not isinstance(sealed, bool):
-            report.add(f"`sealed` of part {name} is neither true nor false", "write sealed = true", found=repr(sealed))
-        elif isinstance(entry, Mapping):
-            report.unknown_keys(entry, {"sealed"}, f"part {name}")
-        if NAME.fullmatch(name):
-            yield Part(name, sealed is not False)  # what cannot be read is kept closed
-
-
-def _phases(document: Mapping[str, Any], capabilities: frozenset[str], report: TomlReport) -> Iterator[Phase]:
-    taken: set[str] = set()
-    for place, entry in report.tables(document, "phases"):
-        report.unknown_keys(entry, _PHASE_KEYS, place)
-        name = report.text(entry, "name", place)
-        if name in taken:
-            report.add(f"the phase {name!r} stands twice", "rename one of them", found=name, rule="R-24")
-        taken.add(name)
-        scope = frozenset(report.texts(entry, "in_scope", place))
-        for tag in sorted(scope - capabilities):
-            fix = f"{suggestion(tag, sorted(capabilities))} Or add it to `capabilities`."
-            report.add(f"{place} has the unknown capability {tag!r}", fix, found=tag, rule="R-24")
-        yield Phase(
-            name,
-            scope,
-            _number(report, entry, "target_ratio", place),
-            int(_number(report, entry, "documents", place)),
-            int(_number(report, entry, "preparation_days", place)),
-        )
-
-
-def _number(report: TomlReport, entry: Mapping[str, Any], key: str, place: str) -> float:
-    value, whole = entry.get(key), key != "target_ratio"
-    if isinstance(value, int if whole else int | float) and not isinstance(value, bool) and 0 < value < math.inf:
-        return value
-    words = "whole number" if whole else "number"
-    report.add(f"`{key}` of {place} is no {words} above 0", f"write {key} = 1", found=repr(value), rule="R-24")
-    return 0
+    lines = entry_lines(read_bounded(root / FILE, LARGEST).decode())
+    found = Findings(limit=None)
+    manifest: Manifest = read_section(PackageFile, ManifestTable(document, (), FILE, lines, found))
+    findings.extend(dict.fromkeys(found))  # tables are looked at twice
+    return manifest

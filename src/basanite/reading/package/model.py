@@ -1,4 +1,7 @@
-"""A reading package in memory: what is small is held, what may be large is read as it comes."""
+"""A reading package in memory: what is small is kept, what may be large is read as it comes.
+
+One that comes as an archive is unpacked into a folder of its own first, with every check that archives get (X-8).
+"""
 
 from __future__ import annotations
 
@@ -8,14 +11,17 @@ from pathlib import Path
 from typing import Final
 
 from basanite.errors import UnreadableError
+from basanite.formats.archives.archive import open_source
 from basanite.problems import Findings
-from basanite.reading.ontology import Ontology, read_ontology
+from basanite.reading.ontology import Ontology
+from basanite.reading.ontology_file import read_ontology
 from basanite.reading.package.annotations import Line, annotation_path, by_document, read_annotations
 from basanite.reading.package.documents import Document, read_documents
 from basanite.reading.package.manifest import FILE, Manifest, Part, read_manifest
 from basanite.reading.package.ndjson import LineFaults
 from basanite.reading.provenance import Assertion
-from basanite.reading.queries import Query, read_queries
+from basanite.reading.queries import read_queries
+from basanite.reading.query import Query
 from basanite.reading.terms import Statement
 
 ONTOLOGY: Final = "ontology.ttl"
@@ -46,13 +52,14 @@ class Package:
 
     def statements(self, part: str, documents: dict[str, Document]) -> Iterator[tuple[str, list[Statement]]]:
         """The annotated statements of each document of a part that has some, one document at a time."""
-        for name, lines in by_document(annotation_path(self.root, part), self._lines(part, documents)):
+        path = annotation_path(self.root, part)
+        for name, lines in by_document(path, self._lines(part, documents)) if path.is_file() else ():
             yield name, [line.assertion.statement for line in lines]
 
     def _lines(self, part: str, documents: dict[str, Document], findings: Findings | None = None) -> Iterator[Line]:
         path = annotation_path(self.root, part)
         faults = LineFaults(f"annotations/{path.name}", "R-8", Findings() if findings is None else findings)
-        return read_annotations(path, self.manifest.prefixes, documents, faults)
+        return read_annotations(path, self.manifest.prefixes, documents, faults) if path.is_file() else iter(())
 
     def queries_for(self, part: str) -> tuple[Query, ...]:
         """The queries that are asked of a part: all but those in files named after another part."""
@@ -63,7 +70,7 @@ class Package:
 def require_package(root: Path) -> None:
     """Refuse a folder that is no package at all."""
     if not (root / FILE).is_file():
-        raise UnreadableError(f"{root} is no reading package: it has no {FILE}. Give the folder that holds it.")
+        raise UnreadableError(f"{root} is not a reading package: {FILE} is missing. Give the folder that contains it.")
 
 
 def read_package(root: Path, findings: Findings) -> Package | None:
@@ -92,7 +99,37 @@ def _queries(root: Path, ontology: Ontology, manifest: Manifest, findings: Findi
         for query in found:
             if query.id in taken:
                 fix = f"rename it; {taken[query.id]} has it, too"
-                faults.add(query.line, f"the query {query.id!r} stands twice", fix)
+                faults.add(query.line, f"the query {query.id!r} appears twice", fix)
             else:
                 taken[query.id] = path.name
                 yield query
+
+
+DEPTH: Final = 4
+"""Folders in folders that a package has."""
+ENDINGS: Final = (".tgz", ".tar.gz")
+GZIP: Final = b"\x1f\x8b"
+
+
+def is_archive(path: Path) -> bool:
+    """Whether a path is an archive and no folder.
+
+    >>> is_archive(Path("nfl.tgz")), is_archive(Path("nfl"))
+    (True, False)
+    """
+    return path.name.endswith(ENDINGS) and not path.is_dir()
+
+
+def package_root(archive: Path, folder: Path, findings: Findings) -> Path | None:
+    """The root of a package from its archive; one folder around everything is passed through. None with problems."""
+    source = open_source(archive, depth=DEPTH, where="reference")
+    for member in source.members(findings, hashed=False):
+        path = folder / member.name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(member.data)
+    if not source.complete or not findings.valid:
+        return None
+    inside = list(folder.iterdir())
+    if not (folder / FILE).is_file() and len(inside) == 1 and inside[0].is_dir():
+        return inside[0]
+    return folder

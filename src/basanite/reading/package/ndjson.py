@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from basanite.errors import UnreadableError
 from basanite.formats.bounded import check_regular
-from basanite.formats.summaries.strict_json import parse
+from basanite.formats.strict_json import parse
 from basanite.problems import Findings, Problem, Severity, shortened
 from basanite.registry import suggestion
 

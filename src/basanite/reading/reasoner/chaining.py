@@ -14,9 +14,8 @@ from typing import TypeAlias
 
 from basanite.reading.limits import LimitReachedError
 from basanite.reading.patterns import Pattern, PatternTerm, Variable
-from basanite.reading.reasoner.calculator import Calculator
 from basanite.reading.reasoner.plans import Binding, Body, Plan, cheapest, start_rows
-from basanite.reading.reasoner.store import MASK, SHIFT, Store, Terms
+from basanite.reading.reasoner.store import MASK, SHIFT, Calculator, Store, Terms
 from basanite.reading.rules.layers import Layer, layers, negates_itself
 from basanite.reading.rules.tree import Rule
 from basanite.reading.terms import Iri, Literal
@@ -81,10 +80,10 @@ class Program:
 def compile_rules(rules: Sequence[Rule]) -> Program:
     """Make the plans of all rules, and their layers."""
     terms = Terms()
-    return Program(tuple(rules), terms, tuple(_compiled(rule, terms) for rule in rules), tuple(layers(rules)))
+    return Program(tuple(rules), terms, tuple(_compile_rule(rule, terms) for rule in rules), tuple(layers(rules)))
 
 
-def _compiled(rule: Rule, terms: Terms) -> Compiled:
+def _compile_rule(rule: Rule, terms: Terms) -> Compiled:
     plans = tuple(Body(rule.if_, rule.if_not, rule.variables, terms, rule.name).plans())
     asked, heads = (tuple(Maker.of(part, rule, terms) for part in parts) for parts in (rule.patterns, rule.heads))
     return Compiled(rule, plans, asked, heads, negates_itself(rule))
@@ -183,7 +182,7 @@ class _Chainer:
     ) -> None:
         new = [binding for binding in found if binding not in firings]
         firings.update(dict.fromkeys(new))
-        self.calculator.fired(len(new))
+        self.calculator.count_firings(len(new))
         before = sum(map(len, added.values()))
         for predicate, pair in self.facts(at, new):
             if store.add(predicate, pair):

@@ -14,8 +14,8 @@ from typing import Any, Final
 from basanite.formats.bounded import read_bounded
 from basanite.problems import Findings, Problem, shortened
 from basanite.reading.patterns import PatternError, Prefixes, parse_statement
-from basanite.reading.provenance import ROLES, Span, scoped
-from basanite.reading.rdf import ENDINGS, read_rdf
+from basanite.reading.provenance import ROLES, Span, document_statement
+from basanite.reading.rdf import ENDINGS, Names, read_rdf
 from basanite.reading.rules.sexpr_rules import graph_statements
 from basanite.reading.terms import Statement
 
@@ -42,7 +42,13 @@ class Given:
 
 
 def read_statements(
-    path: Path, prefixes: Prefixes, findings: Findings, *, document: str | None = None, explicit: bool = False
+    path: Path,
+    prefixes: Prefixes,
+    findings: Findings,
+    *,
+    document: str | None = None,
+    explicit: bool = False,
+    names: Names | None = None,
 ) -> Given:
     """The statements of a file by its ending; of annotations perhaps one document's, or the explicit ones only."""
     ending = path.suffix.lower()
@@ -52,9 +58,9 @@ def read_statements(
         text = read_bounded(path, LARGEST).decode("utf-8", "replace")
         return Given(graph_statements(text, path.name, findings, prefixes))
     if ending in ENDINGS:
-        return Given([row.statement for row in read_rdf(path, findings, rule="R-9")])
+        return Given([row.statement for row in read_rdf(path, findings, rule="R-9", names=names)])
     known = ", ".join((*ENDINGS, *LINES, *GRAPHS))
-    words = f"the ending {ending!r} is none of statements"
+    words = f"the ending {ending!r} is not one of statements"
     findings.add(Problem("R-9", path.name, None, None, words, f"use one of {known}"))
     return Given()
 
@@ -92,7 +98,7 @@ def _take(entry: Any, prefixes: Prefixes, given: Given, document: str | None, ex
     if (document is not None and name != document) or (explicit and entry.get("kind", "explicit") != "explicit"):
         return
     statement = parse_statement(_texts(entry["statement"]), prefixes)
-    statement = scoped(statement, name) if name else statement
+    statement = document_statement(statement, name) if name else statement
     given.statements.append(statement)
     if name:
         given.documents[statement] = name

@@ -11,18 +11,17 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal, NamedTuple
 
+from basanite.reading.axioms import DIFFERENT, same_as_rules
 from basanite.reading.limits import LimitReachedError, Limits, Undecided
-from basanite.reading.ontology import Fault, Ontology, check_statements
+from basanite.reading.ontology import Ontology
+from basanite.reading.ontology_checks import Fault, check_statements
 from basanite.reading.patterns import Goal, Pattern, Variable
-from basanite.reading.reasoner.calculator import Calculator
 from basanite.reading.reasoner.chaining import Chained, Fact, Program, chain, compile_rules
 from basanite.reading.reasoner.plans import Binding
-from basanite.reading.reasoner.store import MASK, SHIFT, Store, Terms, loaded
-from basanite.reading.rules.names import short
-from basanite.reading.rules.tree import Rule, RuleSet
-from basanite.reading.terms import Iri, Statement, Term
+from basanite.reading.reasoner.store import MASK, SHIFT, Calculator, Store, Terms, load_store
+from basanite.reading.rules.tree import Rule, RuleSet, short
+from basanite.reading.terms import SAME_AS, TYPE, Iri, Statement, Term
 from basanite.reading.terms import Literal as Value
-from basanite.reading.vocabulary import TYPE
 
 
 class Firing(NamedTuple):
@@ -55,24 +54,51 @@ class Reasoner:
 
     @cached_property
     def program(self) -> Program:
-        """The rules as plans, those of the ontology's classes among them."""
-        return compile_rules((*self.rules.rules, *class_rules(self.ontology)))
+        """The rules as plans, those of the ontology's classes and axioms among them."""
+        return compile_rules(self._all_rules)
+
+    @cached_property
+    def program_with_names(self) -> Program:
+        """The rules for statements in which things have several names: slower, so only used there."""
+        return compile_rules((*self._all_rules, *same_as_rules()))
+
+    @cached_property
+    def _all_rules(self) -> tuple[Rule, ...]:
+        axioms = self.ontology.axioms if self.ontology else ()
+        return (*self.rules.rules, *class_rules(self.ontology), *axioms)
+
+    @cached_property
+    def _concludes_same(self) -> bool:
+        return any(head.predicate in (SAME_AS, DIFFERENT) for rule in self._all_rules for head in rule.heads)
+
+    @property
+    def facts(self) -> tuple[Statement, ...]:
+        """What the ontology itself states about individuals."""
+        return self.ontology.facts if self.ontology else ()
+
+    def program_for(self, statements: Iterable[Statement]) -> Program:
+        """The rules that these statements need: those about names only where something is said to be the same."""
+        same = self._concludes_same or any(one.predicate == SAME_AS for one in statements)
+        return self.program_with_names if same else self.program
 
     def infer(self, statements: Iterable[Statement]) -> Inference:
         """Everything that follows; where a limit is reached, nothing but that (X-13)."""
-        terms = Terms(self.program.terms)
-        calculator = Calculator(terms, self.limits)
+        program, terms = self.program, Terms(self.program.terms)
         try:
-            store = loaded(self._bounded(statements), terms)
+            given = tuple(self._within_limits((*self.facts, *statements)))
+            program = self.program_for(given)
+            terms = Terms(program.terms)
+            calculator = Calculator(terms, self.limits)
+            store = load_store(given, terms)
             calculator.grown(len(store))
-            state = chain(self.program, store, calculator)
+            state = chain(program, store, calculator)
         except LimitReachedError as reached:
-            nothing: list[dict[Binding, None]] = [{} for _ in self.program.rules]
+            nothing: list[dict[Binding, None]] = [{} for _ in program.rules]
             state = Chained(terms, Store(), Store(), nothing, nothing)
-            return Inference(self, state, Undecided.by_limit(reached))
-        return Inference(self, state)
+            return Inference(self, program, state, Undecided.by_limit(reached))
+        return Inference(self, program, state)
 
-    def _bounded(self, statements: Iterable[Statement]) -> Iterator[Statement]:
+    def _within_limits(self, statements: Iterable[Statement]) -> Iterator[Statement]:
         for number, statement in enumerate(statements):
             if number >= self.limits.statements:
                 raise LimitReachedError("statements", self.limits.statements)
@@ -96,6 +122,8 @@ class Inference:
     """The result of one run. Nothing in it is partial: where a limit was reached, it holds nothing else."""
 
     reasoner: Reasoner
+    program: Program
+    """The rules that ran."""
     state: Chained
     stopped: Undecided | None = None
 
@@ -150,23 +178,23 @@ class Inference:
 
     def bindings(self, firing: Firing) -> dict[str, Term]:
         """What the variables of a firing's rule stand for."""
-        names = self.reasoner.program.rules[firing.at].variables
+        names = self.program.rules[firing.at].variables
         return {name: self.term(number) for name, number in zip(names, firing.binding, strict=True)}
 
     def antecedents(self, firing: Firing) -> list[Fact]:
         """The facts that a firing matched."""
-        makers = self.reasoner.program.compiled[firing.at].antecedents
+        makers = self.program.compiled[firing.at].antecedents
         return list(dict.fromkeys(maker.fact(firing.binding) for maker in makers))
 
     def absent(self, firing: Firing) -> list[Goal]:
         """What a firing found absent, with the values that it was looked for with."""
         bound = self.bindings(firing)
-        return [_bound(goal, bound) for goal in self.reasoner.program.rules[firing.at].if_not]
+        return [_bound_goal(goal, bound) for goal in self.program.rules[firing.at].if_not]
 
     def tests(self, firing: Firing) -> list[Goal]:
         """The comparisons and calculations of a firing, with their values."""
         bound = self.bindings(firing)
-        return [_bound(goal, bound) for goal in self.reasoner.program.rules[firing.at].builtins]
+        return [_bound_goal(goal, bound) for goal in self.program.rules[firing.at].builtins]
 
     def firings(self) -> Iterator[Firing]:
         """Every firing, rule by rule."""
@@ -177,7 +205,12 @@ class Inference:
     @cached_property
     def contradictions(self) -> tuple[Contradiction, ...]:
         """Where rules or the ontology say that statements cannot all be true, in a stable order."""
-        found = [*self._by_rules(), *(_of_fault(fault) for fault in self._faults if fault.severity == "violation")]
+        by_ontology = (
+            Contradiction(f"ontology:{fault.kind}", {"subject": fault.subject}, fault.statements, fault.message)
+            for fault in self._faults
+            if fault.severity == "violation"
+        )
+        found = [*self._by_rules(), *by_ontology]
         return tuple(sorted(found, key=lambda one: (one.rule, str(one.bindings), one.message)))
 
     @cached_property
@@ -191,7 +224,7 @@ class Inference:
         return check_statements(ontology, sorted(self.statements(), key=str)) if ontology and self.complete else []
 
     def _by_rules(self) -> Iterator[Contradiction]:
-        for at, rule in enumerate(self.reasoner.program.rules):
+        for at, rule in enumerate(self.program.rules):
             for binding in self.state.firings[at] if rule.contradiction else ():
                 firing = Firing(at, binding)
                 facts = tuple(map(self.statement, self.antecedents(firing)))
@@ -205,7 +238,7 @@ class Inference:
         prefixes = self.reasoner.rules.prefixes
         doubts = (
             Undecided(rule.name, tuple((f"?{n}", short(t, prefixes)) for n, t in self.bindings(Firing(at, b)).items()))
-            for at, rule in enumerate(self.reasoner.program.rules)
+            for at, rule in enumerate(self.program.rules)
             for b in self.state.doubtful[at]
         )
         return tuple(sorted(doubts))
@@ -216,13 +249,8 @@ class Inference:
         return not self.contradictions if self.complete else None
 
 
-def _bound(goal: Goal, bindings: Mapping[str, Term]) -> Goal:
+def _bound_goal(goal: Goal, bindings: Mapping[str, Term]) -> Goal:
     if isinstance(goal, Pattern):
-        return goal.bound(bindings)
+        return goal.bind(bindings)
     terms = (bindings.get(term.name, term) if isinstance(term, Variable) else term for term in goal.arguments)
     return type(goal)(goal.name, tuple(terms))
-
-
-def _of_fault(fault: Fault) -> Contradiction:
-    bindings: dict[str, Term] = {"subject": fault.subject}
-    return Contradiction(f"ontology:{fault.kind}", bindings, fault.statements, fault.message)

@@ -83,10 +83,10 @@ class _Writer:
             self._eager(patterns, pending, negated)
         if pending or any(name not in self.bound for name in self.body.outputs):
             raise UnboundError(f"Rule {self.body.name} needs a value that nothing in its :if part gives.")
-        self._put(f"out.append(({''.join(f'{self.bound[name]}, ' for name in self.body.outputs)}))")
-        return self._compiled(first)
+        self._emit(f"out.append(({''.join(f'{self.bound[name]}, ' for name in self.body.outputs)}))")
+        return self._compile(first)
 
-    def _compiled(self, first: Pattern | None) -> Plan:
+    def _compile(self, first: Pattern | None) -> Plan:
         head = [
             "def run(rows, S, N, C, out):",
             *(INDENT + line for line in ("tried, most, room = 0, C.bindings_left, C.firings_left", *self.opening)),
@@ -96,11 +96,11 @@ class _Writer:
         exec(compile(source, "<plan>", "exec"), space)
         return Plan(first, space["run"], source)
 
-    def _put(self, line: str) -> None:
+    def _emit(self, line: str) -> None:
         self.lines.append(INDENT * self.depth + line)
 
     def _skip_if(self, condition: str) -> None:
-        self._put(f"if {condition}: continue")
+        self._emit(f"if {condition}: continue")
 
     def _new(self, kind: str = "v") -> str:
         self.made += 1
@@ -139,7 +139,7 @@ class _Writer:
             return
         assert isinstance(term, Variable)
         self.bound[term.name] = self._new()
-        self._put(f"{self.bound[term.name]} = {value}")
+        self._emit(f"{self.bound[term.name]} = {value}")
 
     def _score(self, pattern: Pattern) -> int:
         """How much of a triple is bound: a bound subject is worth most, for most properties have few objects."""
@@ -153,18 +153,18 @@ class _Writer:
         subject, object_ = self._number(pattern.subject), self._number(pattern.object)
         relation = f"S.get({self._number(pattern.predicate)})"
         if subject and object_:
-            pairs = self._opened("p", f"{relation}.pairs")
+            pairs = self._add_opening("p", f"{relation}.pairs")
             self._skip_if(f"({subject} << {SHIFT} | {object_}) not in {pairs}")
         elif subject:
-            self._loop(self._opened("i", f"{relation}.subjects()") + f".get({subject})", pattern.object)
+            self._loop(self._add_opening("i", f"{relation}.subjects()") + f".get({subject})", pattern.object)
         elif object_:
-            self._loop(self._opened("i", f"{relation}.objects()") + f".get({object_})", pattern.subject)
+            self._loop(self._add_opening("i", f"{relation}.objects()") + f".get({object_})", pattern.subject)
         else:
-            self._loop(self._opened("p", f"{relation}.pairs"), None)
+            self._loop(self._add_opening("p", f"{relation}.pairs"), None)
             self._take(pattern.subject, f"pair >> {SHIFT}")
             self._take(pattern.object, f"pair & {MASK}")
 
-    def _opened(self, kind: str, expression: str) -> str:
+    def _add_opening(self, kind: str, expression: str) -> str:
         name = self._new(kind)
         self.opening.append(f"{name} = {expression}")
         return name
@@ -172,29 +172,29 @@ class _Writer:
     def _loop(self, expression: str, term: PatternTerm | None) -> None:
         """A loop over some rows, each of which counts as a binding that was tried."""
         rows = self._new("r")
-        self._put(f"{rows} = {expression}")
+        self._emit(f"{rows} = {expression}")
         self._skip_if(f"not {rows}")
-        self._put(f"tried += len({rows})")
-        self._put("if tried > most or len(out) > room: stop(C, tried, len(out))")
+        self._emit(f"tried += len({rows})")
+        self._emit("if tried > most or len(out) > room: stop(C, tried, len(out))")
         variable = "pair"
         if isinstance(term, Variable):
             variable = self.bound[term.name] = self._new()
-        self._put(f"for {variable} in {rows}:")
+        self._emit(f"for {variable} in {rows}:")
         self.depth += 1
 
     def _join_any(self, pattern: Pattern) -> None:
         """A triple whose property is a variable: slower, and rare."""
         subject, predicate, object_ = (self._number(term) for term in pattern.terms)
         names = [self._new() for _ in range(3)]
-        self._put(f"for {', '.join(names)} in match(S, {subject}, {predicate}, {object_}):")
+        self._emit(f"for {', '.join(names)} in match(S, {subject}, {predicate}, {object_}):")
         self.depth += 1
-        self._put("tried += 1")
-        self._put("if tried > most or len(out) > room: stop(C, tried, len(out))")
+        self._emit("tried += 1")
+        self._emit("if tried > most or len(out) > room: stop(C, tried, len(out))")
         for term, name in zip(pattern.terms, names, strict=True):
             self._take(term, name)
 
     def _eager(self, patterns: list[Pattern], pending: list[Goal], negated: list[Goal]) -> None:
-        """Write whatever can be told by now: triples without an open place, built-ins, then what must be absent."""
+        """Write whatever can be decided by now: triples without an open place, built-ins, then what must be absent."""
         for pattern in [one for one in patterns if all(self._number(term) is not None for term in one.terms)]:
             patterns.remove(pattern)
             self._join(pattern)
@@ -213,12 +213,11 @@ class _Writer:
     def _ready(self, builtin: Builtin) -> bool:
         """Whether all operands are bound; a result that a triple gives too is waited for, then compared by value."""
         last = builtin.arguments[-1]
-        if isinstance(last, Variable) and last.name not in self.bound and self._in_triple(last.name):
-            return False
+        if isinstance(last, Variable) and last.name not in self.bound:
+            in_triples = {name for goal in self.body.if_ if isinstance(goal, Pattern) for name in goal.variables}
+            if last.name in in_triples:
+                return False
         return all(self._number(term) is not None for term in builtin.arguments[OPERATIONS[builtin.name].inputs])
-
-    def _in_triple(self, name: str) -> bool:
-        return any(isinstance(goal, Pattern) and name in goal.variables for goal in self.body.if_)
 
     def _builtin(self, builtin: Builtin) -> None:
         operation = OPERATIONS[builtin.name]
@@ -228,7 +227,7 @@ class _Writer:
             self._skip_if(f"not C.test(op_{operation.name}, {given})")
             return
         result, last = self._new(), builtin.arguments[-1]
-        self._put(f"{result} = C.calculate(op_{operation.name}, {given})")
+        self._emit(f"{result} = C.calculate(op_{operation.name}, {given})")
         self._skip_if(f"{result} < 0")
         known = self._number(last)
         if known is not None:
@@ -241,7 +240,7 @@ class _Writer:
         if isinstance(goal, Builtin):
             operation = OPERATIONS[goal.name]
             if operation.test is None:
-                raise UnboundError(f"Rule {self.body.name}: only comparisons can stand after :if-not.")
+                raise UnboundError(f"Rule {self.body.name}: only comparisons are allowed after :if-not.")
             self.operations[f"op_{operation.name}"] = operation
             self._skip_if(
                 f"C.test(op_{operation.name}, {', '.join(str(self._number(term)) for term in goal.arguments)})"
@@ -252,13 +251,13 @@ class _Writer:
         if predicate is None or any(self._number(term) is None for term in repeated):
             self._skip_if(f"C.any_match(N, {subject}, {predicate}, {object_}, {_same_places(goal)})")
         elif subject and object_:
-            pairs = self._opened("n", f"N.get({predicate}).pairs")
+            pairs = self._add_opening("n", f"N.get({predicate}).pairs")
             self._skip_if(f"({subject} << {SHIFT} | {object_}) in {pairs}")
         elif subject or object_:
             side, index = (subject, "subjects") if subject else (object_, "objects")
-            self._skip_if(f"{side} in {self._opened('n', f'N.get({predicate}).{index}()')}")
+            self._skip_if(f"{side} in {self._add_opening('n', f'N.get({predicate}).{index}()')}")
         else:
-            self._skip_if(self._opened("n", f"N.get({predicate}).pairs"))
+            self._skip_if(self._add_opening("n", f"N.get({predicate}).pairs"))
 
 
 def _same_places(pattern: Pattern) -> tuple[tuple[int, int], ...]:
@@ -281,7 +280,7 @@ def start_rows(plan: Plan, store: Store, terms: Terms) -> Sequence[Any] | set[in
         return (0,)
     if isinstance(pattern.predicate, Variable):
         return list(store.triples())
-    relation, narrowed = store.get(terms.number(pattern.predicate)), _narrowed(pattern, store, terms)
+    relation, narrowed = store.get(terms.number(pattern.predicate)), _candidate_numbers(pattern, store, terms)
     if narrowed is None:
         return relation.pairs
     if not isinstance(pattern.object, Variable):
@@ -292,7 +291,7 @@ def start_rows(plan: Plan, store: Store, terms: Terms) -> Sequence[Any] | set[in
     return [subject << SHIFT | other for other in narrowed]
 
 
-def _narrowed(pattern: Pattern, store: Store, terms: Terms) -> Sequence[int] | None:
+def _candidate_numbers(pattern: Pattern, store: Store, terms: Terms) -> Sequence[int] | None:
     """The subjects of a fixed object, or the objects of a fixed subject; nothing if neither is fixed."""
     assert not isinstance(pattern.predicate, Variable)
     relation = store.get(terms.number(pattern.predicate))
@@ -308,7 +307,7 @@ def _size(plan: Plan, store: Store, terms: Terms) -> int:
         return 1
     if isinstance(plan.start.predicate, Variable):
         return len(store)
-    narrowed = _narrowed(plan.start, store, terms)
+    narrowed = _candidate_numbers(plan.start, store, terms)
     return len(store.get(terms.number(plan.start.predicate)).pairs if narrowed is None else narrowed)
 
 

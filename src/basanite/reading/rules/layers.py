@@ -89,31 +89,19 @@ def components(edges: Sequence[set[int]]) -> list[list[int]]:
             target = next((t for t in targets if t not in order or t in on_stack), None)
             if target is None:
                 work.pop()
-                _finish(node, work, order, low, stack, on_stack, found)
+                if work:
+                    low[work[-1][0]] = min(low[work[-1][0]], low[node])
+                if low[node] == order[node]:
+                    part: list[int] = []
+                    while not part or part[-1] != node:
+                        part.append(stack.pop())
+                        on_stack.discard(part[-1])
+                    found.append(part)
             elif target not in order:
                 work.append((target, iter(sorted(edges[target]))))
             else:
                 low[node] = min(low[node], order[target])
     return found
-
-
-def _finish(
-    node: int,
-    work: list[tuple[int, Iterator[int]]],
-    order: dict[int, int],
-    low: dict[int, int],
-    stack: list[int],
-    on_stack: set[int],
-    found: list[list[int]],
-) -> None:
-    if work:
-        low[work[-1][0]] = min(low[work[-1][0]], low[node])
-    if low[node] == order[node]:
-        part: list[int] = []
-        while not part or part[-1] != node:
-            part.append(stack.pop())
-            on_stack.discard(part[-1])
-        found.append(part)
 
 
 def cycles_through_absence(rules: Sequence[Rule]) -> list[tuple[str, ...]]:

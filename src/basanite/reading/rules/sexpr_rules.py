@@ -1,20 +1,120 @@
-"""Rules as s-expressions: `(rule name "comment" :if … :if-not … :then …)`, and the published form without a name."""
+"""Rules and graphs as s-expressions: `(rule name "comment" :if … :if-not … :then …)`, and as published, unnamed (R-10).
+
+Nothing recurses here, and brackets inside brackets are counted before anything is built (X-13).
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from typing import Final
+from typing import Final, TypeAlias
 
 from basanite.problems import Findings, Problem, shortened
 from basanite.reading.limits import Limits
-from basanite.reading.patterns import Goal, Pattern, PatternError, Prefixes, parse_term, pattern_of
-from basanite.reading.rules.sexpr import Atom, Form, SyntaxFaultError, read_forms
+from basanite.reading.patterns import Goal, Pattern, PatternError, Prefixes, Token, parse_term, pattern_of
 from basanite.reading.rules.tree import NAMESPACE, Place, Rule, RuleSet, as_head
 from basanite.reading.terms import Literal, Statement
 from basanite.registry import suggestion
+
+_PIECE: Final = re.compile(
+    r"(?P<blank>\s+|;[^\n]*)|(?P<open>\()|(?P<close>\))|"
+    r'(?P<string>"(?:[^"\\]|\\.)*+"(?:\^\^(?:<[^<>\s]*>|[\w.\-]*:[\w.\-]+)|@[A-Za-z]+(?:-[A-Za-z0-9]+)*)?)|'
+    r"(?P<iri><[^<>\s\"{}|^`\\]+>)|(?P<sign><=|>=|!=|<|>|=)|(?P<bare>[^\s\"<>();]+)",
+    re.DOTALL,
+)
+
+
+class SyntaxFaultError(ValueError):
+    """A text is no series of s-expressions; the reader of the file makes a problem of it."""
+
+    def __init__(self, line: int, message: str, fix: str) -> None:
+        self.line, self.message, self.fix = line, message, fix
+        super().__init__(message)
+
+
+@dataclass(frozen=True, slots=True)
+class Atom:
+    """A word, a value or a text, as it was written."""
+
+    token: Token
+    line: int
+
+    @property
+    def text(self) -> str:
+        """As it was written."""
+        return self.token.text
+
+
+@dataclass(slots=True)
+class Form:
+    """What stands between two brackets."""
+
+    line: int
+    items: list[Atom | Form] = field(default_factory=list)
+
+    @property
+    def triple(self) -> bool:
+        """Whether it holds atoms only."""
+        return bool(self.items) and all(isinstance(item, Atom) for item in self.items)
+
+    def tokens(self) -> list[Token]:
+        """Its atoms, for the parser of triples."""
+        return [item.token for item in self.items if isinstance(item, Atom)]
+
+
+Item: TypeAlias = Atom | Form
+
+
+def read_forms(text: str, *, limits: Limits | None = None) -> list[Form]:
+    """All forms of a text.
+
+    >>> [form.tokens()[2].text for form in read_forms("(?g type NFLGame) ; a game")]
+    ['NFLGame']
+    """
+    limits = limits or Limits()
+    open_: list[Form] = []
+    done: list[Form] = []
+    for kind, piece, line, column in _pieces(text):
+        if kind == "open":
+            if len(open_) >= limits.nesting:
+                raise SyntaxFaultError(line, f"brackets are nested more than {limits.nesting} deep", "write it flat")
+            open_.append(Form(line))
+        elif not open_:
+            raise SyntaxFaultError(line, f"{piece[:40]!r} is outside of brackets", "put it inside ( and )")
+        elif kind == "close":
+            _close(open_, done)
+        else:
+            open_[-1].items.append(Atom(Token(kind, piece, column), line))
+    if open_:
+        raise SyntaxFaultError(open_[-1].line, "a bracket is never closed", "write ) where it ends")
+    return done
+
+
+def _close(open_: list[Form], done: list[Form]) -> None:
+    form = open_.pop()
+    if open_:
+        open_[-1].items.append(form)
+    else:
+        done.append(form)
+
+
+def _pieces(text: str) -> Iterator[tuple[str, str, int, int]]:
+    place, line, start = 0, 1, 0
+    while place < len(text):
+        match = _PIECE.match(text, place)
+        if match is None:
+            fix = "close the quotes" if text[place] == '"' else "write <…> around a full IRI"
+            raise SyntaxFaultError(line, f"nothing can be read at {text[place : place + 20]!r}", fix)
+        kind, piece = str(match.lastgroup), match[0]
+        if kind != "blank":
+            yield kind, piece, line, place - start + 1
+        breaks = piece.count("\n")
+        if breaks:
+            line, start = line + breaks, place + piece.rindex("\n") + 1
+        place = match.end()
+
 
 FORMAT: Final = "basanite-rules/1"
 PARTS: Final = (":if", ":if-not", ":then", ":probability")
@@ -64,7 +164,7 @@ def _form(form: Form, reading: Reading) -> Rule | None:
         reading.unnamed += 1
         return _rule(f"rule-{reading.unnamed}", "", form, form.items, reading)
     if first == "rule":
-        return _named(form, reading)
+        return _named_rule(form, reading)
     if first in _DECLARATIONS:
         _DECLARATIONS[first](form, reading)
     else:
@@ -72,7 +172,7 @@ def _form(form: Form, reading: Reading) -> Rule | None:
     return None
 
 
-def _named(form: Form, reading: Reading) -> Rule | None:
+def _named_rule(form: Form, reading: Reading) -> Rule | None:
     items = form.items[1:]
     name = items[0] if items else None
     if not isinstance(name, Atom) or name.token.kind != "bare" or name.text in PARTS:
@@ -99,7 +199,7 @@ def _rule(name: str, comment: str, form: Form, items: list[Atom | Form], reading
     goals = {part: [*_goals(forms, part, name, reading)] for part, forms in parts.items() if part != ":probability"}
     probability = _probability(parts.get(":probability", []), name, form, reading)
     if not parts.get(":then"):
-        reading.fault(form.line, "nothing stands after :then", "write what follows: :then (?g p 5)", rule=name)
+        reading.fault(form.line, "there is nothing after :then", "write what follows: :then (?g p 5)", rule=name)
     if reading.findings.counts.total() > bad:
         return None
     ordered = [goals.get(part, []) for part in PARTS[:3]]
@@ -116,12 +216,12 @@ def _parts(items: list[Atom | Form], name: str, reading: Reading) -> Iterator[tu
         if isinstance(item, Atom) and item.text.startswith(":"):
             part = item.text if item.text in PARTS else ""
             if not part:
-                reading.fault(item.line, f"{item.text} is no part of a rule", suggestion(item.text, PARTS), rule=name)
+                reading.fault(item.line, f"{item.text} is not part of a rule", suggestion(item.text, PARTS), rule=name)
             found.setdefault(part, [])
         elif part or "" in found:
             found[part].append(item)
         else:
-            reading.fault(item.line, "something stands before :if", "write :if first", rule=name)
+            reading.fault(item.line, "there is something before :if", "write :if first", rule=name)
     found.pop("", None)
     yield from found.items()
 
@@ -155,7 +255,7 @@ def probability_of(text: str, fault: Callable[[str, str], None]) -> Decimal | No
     plain = len(text) <= 30 and text.replace(".", "", 1).isdigit() and text.isascii()
     if plain and 0 < Decimal(text) <= 1:
         return Decimal(text)
-    fault(f"the probability {text[:40]!r} is no number above 0 and up to 1", "write one like 0.97")
+    fault(f"the probability {text[:40]!r} is not a number above 0 and up to 1", "write one like 0.97")
     return None
 
 
@@ -227,5 +327,5 @@ def graph_statements(text: str, file: str, findings: Findings, prefixes: Prefixe
         if isinstance(goal, Pattern) and not goal.variables:
             found.append(goal.statement({}))
         else:
-            reading.fault(line, "a variable or a comparison is no statement", "write names and values only")
+            reading.fault(line, "a variable or a comparison is not a statement", "write names and values only")
     return found

@@ -1,6 +1,6 @@
 """The syntax tree of rules: what both ways of writing them become, and what the reasoner runs.
 
-Two rules are equal if they say the same, wherever they were read.
+Below are its terms and triples as people write them; read back, they are the same terms.
 """
 
 from __future__ import annotations
@@ -9,11 +9,21 @@ import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from decimal import Decimal
+from functools import lru_cache
 from typing import Final
 
-from basanite.reading.patterns import Builtin, Goal, Pattern, Prefixes, Variable
-from basanite.reading.terms import Iri
-from basanite.reading.vocabulary import TS
+from basanite.reading.patterns import (
+    SIGN_OF,
+    Builtin,
+    Goal,
+    Pattern,
+    PatternError,
+    PatternTerm,
+    Prefixes,
+    Variable,
+    parse_term,
+)
+from basanite.reading.terms import TS, TYPE, Iri, Statement, Term
 
 CONTRADICTS: Final = Iri(TS + "contradicts")
 """The property of a head that concludes nothing but that the input contradicts the theory."""
@@ -69,7 +79,7 @@ class Rule:
         """The variables of the `if` part in their order: what a firing binds."""
         return tuple(dict.fromkeys(name for goal in self.if_ for name in goal.variables))
 
-    def located(self) -> Iterator[tuple[str, Goal, int]]:
+    def located_goals(self) -> Iterator[tuple[str, Goal, int]]:
         """Every goal with its part and its line."""
         parts = [("if", goal) for goal in self.if_] + [("if-not", goal) for goal in self.if_not]
         parts += [("then", goal) for goal in self.then]
@@ -80,7 +90,7 @@ class Rule:
     @property
     def version(self) -> str:
         """A hash of what the rule says, so that provenance names exactly this wording of it."""
-        goals = [(part, str(goal)) for part, goal, _ in self.located()]
+        goals = [(part, str(goal)) for part, goal, _ in self.located_goals()]
         return hashlib.sha256(repr((self.name, goals, str(self.probability))).encode()).hexdigest()
 
 
@@ -117,3 +127,55 @@ def free_in_head(rule: Rule, goal: Goal) -> tuple[Variable, ...]:
     if is_contradiction(goal):
         return ()
     return tuple(Variable(name) for name in goal.variables if name not in rule.variables)
+
+
+def short(term: PatternTerm, prefixes: Prefixes) -> str:
+    """A term in its shortest form: a bare name where the namespace gives it its meaning.
+
+    >>> short(Iri("urn:n:Game-1"), Prefixes("urn:n:")), short(Iri("urn:other"), Prefixes("urn:n:"))
+    ('Game-1', '<urn:other>')
+    """
+    if isinstance(term, Iri) and term.value.startswith(prefixes.namespace):
+        local = term.value[len(prefixes.namespace) :]
+        if _reads_as(local, term, prefixes.namespace):
+            return local
+    return prefixes.short(term)
+
+
+@lru_cache(maxsize=65_536)
+def _reads_as(local: str, term: Iri, namespace: str) -> bool:
+    try:
+        return parse_term(local, Prefixes(namespace)) == term
+    except PatternError:
+        return False
+
+
+def triple(statement: Statement, prefixes: Prefixes) -> list[str]:
+    """A statement as three texts."""
+    return [
+        short(statement.subject, prefixes),
+        property_name(statement.predicate, prefixes),
+        short(statement.object, prefixes),
+    ]
+
+
+def property_name(term: PatternTerm, prefixes: Prefixes) -> str:
+    """A term in the place of a property."""
+    name = "type" if term == TYPE else short(term, prefixes)
+    return str(term) if name in ("type", "a") and term != TYPE else name
+
+
+def goal_text(goal: Goal, prefixes: Prefixes) -> str:
+    """A triple or built-in on one line."""
+    if isinstance(goal, Builtin):
+        name = SIGN_OF.get(goal.name, f"mrq:{goal.name}")
+        first, *others = (short(term, prefixes) for term in goal.arguments)
+        return " ".join((first, name, *others))
+    return " ".join(
+        (short(goal.subject, prefixes), property_name(goal.predicate, prefixes), short(goal.object, prefixes))
+    )
+
+
+def named_bindings(bindings: dict[str, Term], prefixes: Prefixes) -> dict[str, str]:
+    """Bindings as texts, by the variable with its question mark."""
+    return {f"?{name}": short(term, prefixes) for name, term in bindings.items()}

@@ -46,7 +46,7 @@
     if (!matchMedia("(hover: hover)").matches) return; // a finger neither drags nor zooms here: the page scrolls
     const line = document.createElement("p");
     line.className = "hint";
-    const legend = host.querySelector(".role-legend") ? "Click a name to single it out, Shift-click for more. " : "";
+    const legend = host.querySelector(".role-legend") ? "Click a name in the key to highlight it, Shift-click for more. " : "";
     const zoom = ["bars", "heat"].includes(host.dataset.shape) ? "" : "Drag to move, Ctrl or Shift with the wheel to zoom, double-click to reset.";
     line.textContent = legend + zoom;
     if (line.textContent) host.after(line);
@@ -123,5 +123,6 @@
   themes();
   saving();
   const specs = parsed("charts");
-  document.querySelectorAll("[data-chart]").forEach((host) => draw(host, specs[host.dataset.chart]));
+  // Without the extra `charts` a report has still pictures alone.
+  document.querySelectorAll("[data-chart]").forEach((host) => host.dataset.chart in specs && draw(host, specs[host.dataset.chart]));
 })();

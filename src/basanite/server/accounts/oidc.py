@@ -26,8 +26,8 @@ from sqlalchemy.orm import Session as Database
 
 from basanite.campaign.model.refusals import RefusedError, refused
 from basanite.campaign.office import Office
-from basanite.campaign.people.likeness import free_name
-from basanite.campaign.people.persons import add_person, by_mail
+from basanite.campaign.people.names import free_name
+from basanite.campaign.people.persons import Newcomer, add_person, by_mail
 from basanite.campaign.settings import Provider
 from basanite.campaign.store import events
 from basanite.campaign.store.tables import Account, Identity
@@ -71,11 +71,6 @@ def provider_named(office: Office, name: str) -> Provider:
     return found
 
 
-def return_address(office: Office, provider: Provider) -> str:
-    """The one address that a provider may send people back to."""
-    return f"{office.address}/oidc/{provider.id}/return"
-
-
 def begin(office: Office, provider: Provider, then: str) -> tuple[str, Round]:
     """Where to send the browser, and what to remember meanwhile."""
     state, nonce, verifier = (secrets.token_urlsafe(32) for _ in range(3))
@@ -91,13 +86,13 @@ def begin(office: Office, provider: Provider, then: str) -> tuple[str, Round]:
 def finish(office: Office, provider: Provider, trip: Round | None, answer: Mapping[str, str]) -> Foreign:
     """Who came back: the state is this browser's, the code is good, and the token is signed for us and this trip."""
     if trip is None or trip.provider != provider.id or not hmac.compare_digest(trip.state, answer.get("state", "")):
-        raise _not_proven("the answer does not belong to a sign-in of this browser")
+        raise _not_proven("the response does not belong to a sign-in from this browser")
     if not answer.get("code"):
-        raise _not_proven("the provider did not let you in")
+        raise _not_proven("the provider did not authorize you")
     try:
-        return _foreign(office, provider, trip, answer["code"])
+        return _exchange_code(office, provider, trip, answer["code"])
     except (AuthlibBaseError, JoseError, httpx2.HTTPError, KeyError, TypeError, ValueError) as error:
-        raise _not_proven("what the provider answered does not prove who you are") from error
+        raise _not_proven("the provider's response does not prove your identity") from error
 
 
 def find(database: Database, foreign: Foreign) -> str | None:
@@ -107,20 +102,18 @@ def find(database: Database, foreign: Foreign) -> str | None:
 
 
 def make_account(database: Database, office: Office, foreign: Foreign) -> str:
-    """An account for somebody who comes for the first time; never one that is there already, whatever the address."""
+    """An account for somebody who comes for the first time; never one that already exists, whatever the address."""
     if not office.settings.accounts.sign_up:
-        raise refused(
-            "X-11", "only people who were invited have an account here", "ask the organizers to invite you", status=403
-        )
+        raise refused("X-11", "accounts here are by invitation only", "ask the organizers to invite you", status=403)
     if not foreign.mail or not foreign.mail_verified:
         raise refused(
-            "X-11", "the provider vouches for no mail address", "sign up with a password, then connect", status=403
+            "X-11", "the provider has no verified email address", "sign up with a password, then connect", status=403
         )
     if by_mail(database, office, foreign.mail) is not None:
         fix = "sign in with your password and connect the provider on your account's page"
-        raise refused("X-11", "there is an account with this mail address already", fix, status=409)
+        raise refused("X-11", "there is already an account with this email address", fix, status=409)
     name = free_name(database, office, foreign.name, foreign.mail.partition("@")[0])
-    person = add_person(database, office, name=name, mail=foreign.mail)
+    person = add_person(database, office, Newcomer(name=name, mail=foreign.mail))
     database.get_one(Account, person.id).confirmed = office.clock()
     join(database, office, person.id, foreign)
     return person.id
@@ -139,24 +132,24 @@ def join(database: Database, office: Office, person: str, foreign: Foreign) -> N
     events.record(database, "identity.joined", at=now, actor=person, subject=person, data=data)
 
 
-def kept(office: Office, value: Round | Foreign) -> str:
+def cookie_value(office: Office, value: Round | Foreign) -> str:
     """What a cookie holds of a trip or of an identity that waits to be connected."""
     return _serializer(office, type(value).__name__).dumps(asdict(value))
 
 
 def trip_of(office: Office, cookie: str | None) -> Round | None:
     """The trip that this browser is on."""
-    read = _read(office, "Round", cookie)
+    read = _read_cookie(office, "Round", cookie)
     return Round(**read) if read else None
 
 
-def waiting(office: Office, cookie: str | None) -> Foreign | None:
+def waiting_identity(office: Office, cookie: str | None) -> Foreign | None:
     """The identity that waits for the password of the person who is signed in."""
-    read = _read(office, "Foreign", cookie)
+    read = _read_cookie(office, "Foreign", cookie)
     return Foreign(**read) if read else None
 
 
-def _foreign(office: Office, provider: Provider, trip: Round, code: str) -> Foreign:
+def _exchange_code(office: Office, provider: Provider, trip: Round, code: str) -> Foreign:
     with _client(office, provider) as client:
         metadata = _metadata(client, provider)
         token = client.fetch_token(metadata["token_endpoint"], code=code, code_verifier=trip.verifier)
@@ -189,7 +182,7 @@ def _client(office: Office, provider: Provider) -> OAuth2Client:
         provider.client,
         provider.secret or None,
         scope="openid email profile",
-        redirect_uri=return_address(office, provider),
+        redirect_uri=f"{office.address}/oidc/{provider.id}/return",
         code_challenge_method="S256",
         token_endpoint_auth_method="client_secret_basic" if provider.secret else "none",
         timeout=PATIENCE,
@@ -201,7 +194,7 @@ def _metadata(client: OAuth2Client, provider: Provider) -> Mapping[str, Any]:
     """What the provider says about itself; it must be the issuer that the settings name."""
     read: Mapping[str, Any] = _json(client, f"{provider.issuer.rstrip('/')}/.well-known/openid-configuration")
     if read.get("issuer") != provider.issuer:
-        raise _not_proven("the provider calls itself by another name")
+        raise _not_proven("the provider uses another name")
     return read
 
 
@@ -212,12 +205,12 @@ def _json(client: OAuth2Client, address: str) -> Any:
     except httpx2.HTTPError as error:
         raise refused("X-11", "the provider cannot be reached", "try again later", status=502) from error
     if len(answer.content) > LARGEST_ANSWER:
-        raise _not_proven("the provider says too much")
+        raise _not_proven("the provider's response is too long")
     return answer.json()
 
 
 def _not_proven(why: str) -> RefusedError:
-    return refused("X-11", why, "start signing in once more", status=401)
+    return refused("X-11", why, "start signing in again", status=401)
 
 
 def _serializer(office: Office, kind: str) -> URLSafeTimedSerializer:
@@ -225,7 +218,7 @@ def _serializer(office: Office, kind: str) -> URLSafeTimedSerializer:
     return URLSafeTimedSerializer(key, salt=kind, signer_kwargs={"digest_method": hashlib.sha256})
 
 
-def _read(office: Office, kind: str, cookie: str | None) -> dict[str, Any] | None:
+def _read_cookie(office: Office, kind: str, cookie: str | None) -> dict[str, Any] | None:
     try:
         read: dict[str, Any] = _serializer(office, kind).loads(cookie or "", max_age=ROUND_SECONDS)
     except BadSignature:

@@ -16,6 +16,7 @@ from basanite.campaign.office import Actor, Office
 from basanite.campaign.store import events
 from basanite.campaign.store.personal import seal_bytes, unseal_bytes
 from basanite.campaign.store.tables import Account
+from basanite.canonical import canonical_text
 
 STEP = 30
 RECOVERY_CODES = 8
@@ -33,7 +34,7 @@ class Enrolment:
 
 
 @dataclass(frozen=True)
-class _Kept:
+class _Secrets:
     secret: str = field(repr=False)
     recovery: tuple[str, ...]
 
@@ -61,7 +62,7 @@ def switch_on(database: Database, office: Office, account: Account, secret: str,
     if step is None:
         return None
     codes = tuple(_recovery_code() for _ in range(RECOVERY_CODES))
-    _keep(office, account, _Kept(secret, tuple(map(_digest, codes))))
+    _write_secrets(office, account, _Secrets(secret, tuple(map(_digest, codes))))
     account.second_factor_used = step
     _note(database, office, account, "on")
     return codes
@@ -78,27 +79,27 @@ def switch_off(database: Database, office: Office, actor: Actor, account: Accoun
 
 def accept(database: Database, office: Office, account: Account, code: str) -> bool:
     """Whether the code is right: one of this moment that was not used before, or a recovery code, then gone."""
-    kept = _kept(office, account)
+    kept = _read_secrets(office, account)
     if kept is None:
         return False
     step = _step(office, kept.secret, code)
     if step is not None and step > account.second_factor_used:
         account.second_factor_used = step
         return True
-    return _recovered(database, office, account, kept, code)
+    return _use_recovery_code(database, office, account, kept, code)
 
 
 def recovery_left(office: Office, account: Account) -> int:
     """How many recovery codes are left."""
-    kept = _kept(office, account)
+    kept = _read_secrets(office, account)
     return len(kept.recovery) if kept else 0
 
 
-def _recovered(database: Database, office: Office, account: Account, kept: _Kept, code: str) -> bool:
+def _use_recovery_code(database: Database, office: Office, account: Account, kept: _Secrets, code: str) -> bool:
     digest = _digest(code.strip().lower())
     if not any(hmac.compare_digest(digest, one) for one in kept.recovery):
         return False
-    _keep(office, account, _Kept(kept.secret, tuple(one for one in kept.recovery if one != digest)))
+    _write_secrets(office, account, _Secrets(kept.secret, tuple(one for one in kept.recovery if one != digest)))
     _note(database, office, account, "recovery code used")
     return True
 
@@ -114,19 +115,19 @@ def _step(office: Office, secret: str, code: str) -> int | None:
     return next(right, None)
 
 
-def _keep(office: Office, account: Account, kept: _Kept) -> None:
-    content = json.dumps({"recovery": list(kept.recovery), "secret": kept.secret}, sort_keys=True).encode()
+def _write_secrets(office: Office, account: Account, kept: _Secrets) -> None:
+    content = canonical_text({"recovery": list(kept.recovery), "secret": kept.secret}).encode()
     account.second_factor = seal_bytes(office.vault, account.person_id, content)
 
 
-def _kept(office: Office, account: Account) -> _Kept | None:
+def _read_secrets(office: Office, account: Account) -> _Secrets | None:
     if account.second_factor is None:
         return None
     content = unseal_bytes(office.vault, account.person_id, account.second_factor)
     if content is None:
         return None
     read = json.loads(content)
-    return _Kept(read["secret"], tuple(read["recovery"]))
+    return _Secrets(read["secret"], tuple(read["recovery"]))
 
 
 def _recovery_code() -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import hmac
 import secrets
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -11,10 +12,13 @@ from datetime import datetime, timedelta
 from itsdangerous import BadSignature, Signer
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session as Database
+from starlette.requests import Request
 
+from basanite.campaign.model.refusals import refused
 from basanite.campaign.office import Actor, Office
 from basanite.campaign.store import events
 from basanite.campaign.store.tables import Account, Grant, Membership, Session
+from basanite.server.roles import Known
 
 SEEN_AGAIN = timedelta(minutes=1)
 """How old the time of the last visit must be before it is written again: a page view is no reason to write."""
@@ -76,6 +80,15 @@ def standing(database: Database, person: str) -> str:
     teams = select(Membership.id, Membership.role).where(Membership.person_id == person, Membership.state == "active")
     held = sorted(grants) + sorted(f"{one} {role}" for one, role in database.execute(teams))
     return hashlib.sha256("\n".join(held).encode()).hexdigest()[:16]
+
+
+def recognise_session(request: Request, database: Database, office: Office) -> Known | None:
+    """Who the session's cookie of this call stands for."""
+    signed = find(database, office, request.cookies.get(cookie_name(office)))
+    if signed is None:
+        return None
+    request.state.signed_in = signed
+    return Known(signed.person, "session", None, signed.strong, signed.csrf)
 
 
 def needs_touch(signed: SignedIn, now: datetime) -> bool:
@@ -158,3 +171,31 @@ def _secret(office: Office, cookie: str | None) -> str:
 
 def _digest(secret: str) -> str:
     return hashlib.sha256(secret.encode()).hexdigest()
+
+
+CSRF_FIELD = "csrf"
+
+
+def stranger_token(office: Office) -> str:
+    """A token for the forms of somebody who is not signed in; it goes into a cookie and into each form."""
+    return _stranger_signer(office).sign(secrets.token_urlsafe(18)).decode()
+
+
+def is_stranger_token(office: Office, token: str | None) -> bool:
+    """Whether we made this token for a stranger."""
+    try:
+        _stranger_signer(office).unsign(token or "")
+    except BadSignature:
+        return False
+    return True
+
+
+def check_csrf(expected: str | None, given: str | None) -> None:
+    """Refuse a form that does not come from a page of ours."""
+    if not expected or not given or not hmac.compare_digest(expected.encode(), given.encode()):
+        fix = "go back, reload the page and send the form again"
+        raise refused("X-11", "this form has expired or is invalid", fix, status=403)
+
+
+def _stranger_signer(office: Office) -> Signer:
+    return Signer(office.vault.secret("cookies", "forms"), salt="forms", digest_method=hashlib.sha256)

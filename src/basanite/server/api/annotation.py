@@ -1,6 +1,6 @@
 """Annotation for programs: the own tasks, a text with all events, events sent, results of a project (R-15, P-32).
 
-An annotator sees the own tasks and nothing else. Events are taken in once, whoever sends them how often.
+An annotator sees the own tasks and nothing else. Events are taken in once, no matter who sends them how often.
 """
 
 from __future__ import annotations
@@ -11,15 +11,14 @@ from fastapi import APIRouter, Path, Query
 from pydantic import BaseModel, Field
 from sqlalchemy.orm import Session
 
-from basanite.annotation.events import event_of
-from basanite.campaign.annotating import agreeing, looking, sharing, working
-from basanite.campaign.annotating.finding import project_named, projects
-from basanite.campaign.annotating.recorded import MOST_AT_ONCE
-from basanite.campaign.annotating.sharing import ALL
-from basanite.campaign.annotating.working import Appended, Opened
 from basanite.campaign.model.refusals import missing, refused
 from basanite.campaign.store.tables import AnnotationTask
+from basanite.campaign.work.annotation import annotator_work, exchange, monitor
+from basanite.campaign.work.annotation.annotator_work import MOST_AT_ONCE, Opened
+from basanite.campaign.work.annotation.exchange import ALL
+from basanite.campaign.work.annotation.lookup import project_named, projects
 from basanite.server.roles import Caller, allow
+from basanite.work.annotation.replay import event_of
 
 ROUTER = APIRouter(prefix="/campaigns/{slug}/annotation", tags=["annotation"])
 Annotator = Annotated[Caller, allow("annotator", "adjudicator", scope="read")]
@@ -28,7 +27,7 @@ Checker = Annotated[Caller, allow("adjudicator", "evaluation", scope="read")]
 Id = Annotated[str, Path(max_length=64)]
 
 
-class TaskShown(BaseModel):
+class AnnotationTaskShown(BaseModel):
     """One of the own tasks."""
 
     id: str
@@ -45,7 +44,7 @@ class TaskShown(BaseModel):
 class TasksShown(BaseModel):
     """The own tasks, in the order in which they come."""
 
-    tasks: list[TaskShown]
+    tasks: list[AnnotationTaskShown]
 
 
 class OpenedShown(BaseModel):
@@ -61,6 +60,8 @@ class OpenedShown(BaseModel):
     events: list[dict[str, Any]]
     objects: list[dict[str, Any]]
     review: dict[str, Any]
+    suggestions: list[dict[str, Any]]
+    """Accept one by `suggestion` in the data of the `create` that it becomes; refuse it by `dismiss`."""
 
 
 class EventSent(BaseModel):
@@ -86,8 +87,18 @@ class AppendedShown(BaseModel):
     refused: dict[str, list[dict[str, Any]]]
     events: list[dict[str, Any]]
     objects: list[dict[str, Any]]
-    review: dict[str, Any]
+    """Objects that are new or changed since `after`."""
+    gone: list[str]
+    """Ids of objects that are no longer there."""
+    review: dict[str, Any] | None
+    """What the reasoner says; null for a large text: ask for it with `GET …/tasks/ID/review` in a pause."""
     state: str
+
+
+class ReviewShown(BaseModel):
+    """What the reasoner says of a text as it stands."""
+
+    review: dict[str, Any]
 
 
 class ProjectsShown(BaseModel):
@@ -111,8 +122,8 @@ def list_tasks(caller: Annotator) -> TasksShown:
     row, _ = caller.here
     with caller.office.reading() as session:
         names = {project.id: project.name for project in projects(session, row.id)}
-        mine = working.my_tasks(session, row.id, caller.actor.id)
-    return TasksShown(tasks=[TaskShown(project=names[one.project_id], **one.as_dict()) for one in mine])
+        mine = annotator_work.my_tasks(session, row.id, caller.actor.id)
+    return TasksShown(tasks=[AnnotationTaskShown(project=names[one.project_id], **one.as_dict()) for one in mine])
 
 
 @ROUTER.get("/tasks/{task_id}")
@@ -120,17 +131,31 @@ def show_task(task_id: Id, caller: Annotator) -> OpenedShown:
     """One of the own tasks; those of others do not exist."""
     with caller.office.writing() as session:
         _check_here(session, caller, task_id)
-        return _opened(working.open_task(session, caller.office, caller.actor, task_id))
+        return _text_with_events(annotator_work.open_task(session, caller.office, caller.actor, task_id))
 
 
 @ROUTER.post("/tasks/{task_id}/events")
 def send_events(task_id: Id, sent: EventsSent, caller: Writer) -> AppendedShown:
-    """Send changes; what was sent before changes nothing, and what other tabs sent comes back."""
+    """Send changes; what was sent before changes nothing, and what other tabs sent comes back.
+
+    A text with N open contradictions is finished by `{"kind": "done", "data": {"contradictions": N}}`.
+    """
     events = [event_of(one.model_dump()) for one in sent.events]
     with caller.office.writing() as session:
         _check_here(session, caller, task_id)
-        made = working.append(session, caller.office, caller.actor, task_id, events, after=sent.after)
-    return _appended(made)
+        made = annotator_work.append(session, caller.office, caller.actor, task_id, events, after=sent.after)
+    objects = [one.as_dict() for one in made.changed]
+    review = None if made.review is None else made.review.as_dict()
+    return AppendedShown(objects=objects, gone=list(made.gone), review=review, **made.as_dict())
+
+
+@ROUTER.get("/tasks/{task_id}/review")
+def show_review(task_id: Id, caller: Annotator) -> ReviewShown:
+    """What the reasoner says of one of the own texts: contradictions, gaps, and what follows."""
+    with caller.office.reading() as session:
+        _check_here(session, caller, task_id)
+        found = annotator_work.review_task(session, caller.office, caller.actor, task_id)
+    return ReviewShown(review=found.as_dict())
 
 
 @ROUTER.get("/projects")
@@ -139,7 +164,7 @@ def list_projects(caller: Checker) -> ProjectsShown:
     row, _ = caller.here
     with caller.office.reading() as session:
         found = [
-            looking.progress(session, caller.office, caller.actor, one.id).as_dict()
+            monitor.progress(session, caller.office, caller.actor, one.id).as_dict()
             for one in projects(session, row.id)
         ]
     return ProjectsShown(projects=found)
@@ -151,7 +176,7 @@ def show_agreement(project: Id, caller: Checker) -> dict[str, Any]:
     row, _ = caller.here
     with caller.office.reading() as session:
         found = project_named(session, row.id, project)
-        return agreeing.agreement(session, caller.office, caller.actor, found.id).as_dict()
+        return monitor.agreement(session, caller.office, caller.actor, found.id).as_dict()
 
 
 @ROUTER.get("/projects/{project}/export")
@@ -163,10 +188,10 @@ def export_project(
     """The adjudicated annotations in one of the formats."""
     row, _ = caller.here
     if format not in ALL:
-        raise refused("P-32", f"no format is called {format!r}", f"one of: {', '.join(ALL)}", status=422)
+        raise refused("P-32", f"there is no format {format!r}", f"one of: {', '.join(ALL)}", status=422)
     with caller.office.writing() as session:
         found = project_named(session, row.id, project)
-        shared = sharing.export(session, caller.office, caller.actor, found.id, format)
+        shared = exchange.export(session, caller.office, caller.actor, found.id, exchange.ExportChoice(format))
     files = {name: data.decode("utf-8") for name, data in shared.files.items()}
     not_kept = [one.message for one in shared.problems]
     return FilesShown(texts=shared.texts, not_kept=not_kept, open_texts=list(shared.open_texts), files=files)
@@ -179,7 +204,7 @@ def _check_here(session: Session, caller: Caller, task_id: str) -> None:
         raise missing("annotation task")
 
 
-def _opened(found: Opened) -> OpenedShown:
+def _text_with_events(found: Opened) -> OpenedShown:
     return OpenedShown(
         id=found.task.id,
         document=found.document.name,
@@ -190,9 +215,9 @@ def _opened(found: Opened) -> OpenedShown:
         events=[one.as_dict() for one in found.events],
         objects=[one.as_dict() for one in found.state.objects.values()],
         review=found.review.as_dict(),
+        suggestions=[
+            {"id": one.id, "source": one.source, "score": one.score, "category": one.category}
+            | {"parts": one.parts, "fields": one.fields}
+            for one in found.suggested
+        ],
     )
-
-
-def _appended(made: Appended) -> AppendedShown:
-    objects = [one.as_dict() for one in made.state.objects.values()]
-    return AppendedShown(objects=objects, review=made.review.as_dict(), **made.as_dict())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from pydantic import BaseModel, Field
 
@@ -39,21 +39,42 @@ _FAILURE = {
     "content": {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Failure"}}},
 }
 FAILURES: dict[int | str, dict[str, Any]] = {
-    "default": {"description": "Refused; `problems` say why, and what to do."} | _FAILURE
+    "default": {"description": "Rejected; `problems` say why, and how to fix them."} | _FAILURE
 }
 
 
-def completed(document: dict[str, Any]) -> dict[str, Any]:
+SCHEMA_NAMES: Final = {
+    "basanite__server__api__judging__Answer": "basanite__server__api__panels__judging__Answer",
+    "basanite__server__api__panels__AgreementShown": "basanite__server__api__panels__organising__AgreementShown",
+    "basanite__server__api__reading__TaskShown": "basanite__server__api__reading__tasks__TaskShown",
+}
+"""Classes of one name in two modules are called by their modules, too: clients that were generated from the document
+know these schemas by the modules of the first release."""
+
+
+def complete_document(document: dict[str, Any]) -> dict[str, Any]:
     """The document with the way to send a token, and with failures as what they are: problem documents."""
+    document = _keep_schema_names(document)
     document["components"].setdefault("securitySchemes", {})["token"] = {"type": "http", "scheme": "bearer"}
     document["security"] = [{}, {"token": []}]
     for path in document["paths"].values():
         for operation in path.values():
-            _as_problem(operation["responses"])
+            _describe_failures(operation["responses"])
     return document
 
 
-def _as_problem(responses: dict[str, Any]) -> None:
+def _keep_schema_names(part: Any) -> Any:
+    """A part of the document with the names of schemas that clients know, where they are defined and referred to."""
+    if isinstance(part, dict):
+        kept = {SCHEMA_NAMES.get(name, name): _keep_schema_names(value) for name, value in part.items()}
+        return dict(sorted(kept.items())) if SCHEMA_NAMES.keys() & part.keys() else kept
+    if isinstance(part, list):
+        return [_keep_schema_names(one) for one in part]
+    prefix, _, name = part.rpartition("/") if isinstance(part, str) else ("", "", "")
+    return f"{prefix}/{SCHEMA_NAMES[name]}" if name in SCHEMA_NAMES else part
+
+
+def _describe_failures(responses: dict[str, Any]) -> None:
     """FastAPI documents its own form of 422; ours is the same as for every other failure."""
     responses.pop("422", None)
     default = responses.get("default")

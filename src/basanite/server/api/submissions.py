@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import base64
+import binascii
+import json
+from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Annotated, Any
@@ -12,19 +16,89 @@ from pydantic import BaseModel, Field
 from sqlalchemy.orm import Session
 from starlette.concurrency import run_in_threadpool
 
+from basanite.campaign.intake import acceptance as intake
 from basanite.campaign.intake import standings, uploads
-from basanite.campaign.intake import submissions as intake
-from basanite.campaign.intake.describing import describe
-from basanite.campaign.intake.holds import Hold
-from basanite.campaign.intake.open_uploads import BROKEN, INTERRUPTED
+from basanite.campaign.intake.acceptance import describe
+from basanite.campaign.intake.open_uploads import BROKEN, INTERRUPTED, Hold
 from basanite.campaign.intake.recovery import recover
+from basanite.campaign.model.plan import Declared
 from basanite.campaign.model.refusals import RefusedError, missing, refused
-from basanite.campaign.results import seeing
-from basanite.campaign.results.seeing import SeenResult, SeenSubmission
+from basanite.campaign.results import visibility
+from basanite.campaign.results.visibility import SeenResult, SeenSubmission
 from basanite.campaign.store.tables import Submission
-from basanite.server.api.said import declared
-from basanite.server.receiving import received
+from basanite.server.guard import receive_body
 from basanite.server.roles import Caller, allow
+
+WORDS = ("task", "label", "type", "language", "queryset", "dataset", "domains", "track", "condition", "description")
+LONGEST_HEADER = 64 * 1024
+
+
+def parse_declared(said: Mapping[str, str]) -> Declared:
+    """The choices that a submission comes with; data sets are joined by +, domains by -."""
+    return Declared(
+        task=said.get("task", ""),
+        label=said.get("label", ""),
+        type=said.get("type") or "contrastive",
+        language=said.get("language", ""),
+        queryset=said.get("queryset", ""),
+        dataset=_split(said.get("dataset", ""), "+"),
+        domains=_split(said.get("domains", ""), "-"),
+        track=said.get("track", ""),
+        condition=said.get("condition") or "unconstrained",
+        description=parse_description(said.get("description", "")),
+        name=said.get("filename", ""),
+    )
+
+
+def _split(text: str, sign: str) -> tuple[str, ...]:
+    return tuple(part for part in text.split(sign) if part)
+
+
+def parse_description(text: str) -> dict[str, Any]:
+    """A system's description: plain words, or a JSON object with the fields that a track asks for (P-31).
+
+    >>> parse_description("a small system"), parse_description('{"text": "small", "gpu": "none"}')["gpu"]
+    ({'text': 'a small system'}, 'none')
+    """
+    if not text.lstrip().startswith("{"):
+        return {"text": text} if text else {}
+    try:
+        fields = json.loads(text)
+    except (ValueError, RecursionError):
+        return {"text": text}
+    if not isinstance(fields, dict) or not all(isinstance(value, str) for value in fields.values()):
+        raise refused(
+            "M77", "the description contains something other than text", "write one text per field", status=422
+        )
+    return fields
+
+
+def upload_words(header: str) -> dict[str, str]:
+    """The words that `Upload-Metadata` carries, each in base64.
+
+    >>> upload_words("task Q0xJUg==,label YQ==")
+    {'task': 'CLIR', 'label': 'a'}
+    """
+    if len(header) > LONGEST_HEADER:
+        raise _unreadable()
+    pairs = (pair.strip().partition(" ") for pair in header.split(",") if pair.strip())
+    return {name: _plain(value) for name, _, value in pairs}
+
+
+def _plain(value: str) -> str:
+    try:
+        plain = base64.b64decode(value.strip(), validate=True).decode()
+    except (binascii.Error, ValueError):
+        raise _unreadable() from None
+    if "\0" in plain:  # one of our databases keeps none
+        raise _unreadable()
+    return plain
+
+
+def _unreadable() -> Exception:
+    fix = "write `name base64, name base64 …` in UTF-8"
+    return refused("M60", "Upload-Metadata cannot be read", fix, status=400)
+
 
 ROUTER = APIRouter(prefix="/campaigns/{slug}/submissions", tags=["submissions"])
 Member = Annotated[Caller, allow("member", scope="submit")]
@@ -133,9 +207,9 @@ async def send_submission(
     if hold is None:
         later.add_task(uploads.tell, caller.office, upload)
     else:
-        await _arrived(caller, request, hold, size)
+        await _write_body(caller, request, hold, size)
         later.add_task(uploads.release, caller.office, hold)
-    shown = await run_in_threadpool(_made_of, caller, upload)
+    shown = await run_in_threadpool(_submission_of_upload, caller, upload)
     response.headers["Location"] = shown.url
     return shown
 
@@ -143,34 +217,36 @@ async def send_submission(
 def _length(request: Request) -> int:
     given = request.headers.get("content-length", "")
     if not given.isascii() or not given.isdecimal() or len(given) > 19:
-        raise refused("X-2", "the length is not said before the content", "send Content-Length, or use tus", status=411)
+        raise refused(
+            "X-2", "the length is not given before the content", "send Content-Length, or use tus", status=411
+        )
     return int(given)
 
 
 def _begin(caller: Caller, said: dict[str, str], size: int) -> tuple[str, Hold | None]:
-    wanted, digest = declared(said), said["sha256"].lower()
+    wanted, digest = parse_declared(said), said["sha256"].lower()
     recover(caller.office, caller.team)
     begun = uploads.receive(caller.office, caller.actor, caller.team, wanted, size=size, sha256=digest)
     caller.note_address()
     return begun
 
 
-async def _arrived(caller: Caller, request: Request, hold: Hold, size: int) -> None:
+async def _write_body(caller: Caller, request: Request, hold: Hold, size: int) -> None:
     """Write what comes; a body that breaks off is given up, for a call in one piece cannot go on."""
     upload = (caller.office, caller.actor, hold.upload_id)
     try:
-        at = await received(request, lambda pieces: uploads.append(*upload, 0, pieces, hold))
+        at = await receive_body(request, lambda pieces: uploads.append(*upload, 0, pieces, hold))
         if at != size:
-            raise refused("X-2", f"{at} of {size} bytes came", "send the whole file again", status=400)
+            raise refused("X-2", f"{at} of {size} bytes arrived", "send the whole file again", status=400)
         await run_in_threadpool(uploads.finish, *upload, hold)
-    except BaseException as error:
+    except BaseException as error:  # whatever ends the upload, the team gets its attempt back
         cause = BROKEN if isinstance(error, RefusedError) else INTERRUPTED
         with CancelScope(shield=True):  # a server that is stopped still frees the attempt
             await run_in_threadpool(uploads.give_up, caller.office, hold, cause)
         raise
 
 
-def _made_of(caller: Caller, upload: str) -> SubmissionShown:
+def _submission_of_upload(caller: Caller, upload: str) -> SubmissionShown:
     with caller.office.reading() as session:
         made = uploads.find(session, caller.actor, upload).submission_id
     return _show(caller, str(made))
@@ -193,8 +269,10 @@ def list_submissions(
         "limit": limit + 1,
     }
     with caller.office.reading() as session:
-        found = seeing.submissions(session, caller.office, caller.viewer, row.id, **wanted)
-        shown = [_shown(session, caller, one) for one in found[:limit]]
+        found = visibility.submissions(
+            session, caller.office, caller.viewer, row.id, visibility.SubmissionFilter(**wanted)
+        )
+        shown = [_submission_entry(session, caller, one) for one in found[:limit]]
     last = found[limit - 1] if len(found) > limit else None
     return PageShown(submissions=shown, following=f"{last.received.isoformat()}~{last.id}" if last else None)
 
@@ -207,8 +285,8 @@ def _place(after: str) -> tuple[datetime, str] | None:
         moment = datetime.fromisoformat(text)
         return moment.astimezone(UTC), last
     except (ValueError, OverflowError):
-        fix = "give what `following` said, as it was"
-        raise refused("P-6", "no page begins there", fix, status=422) from None
+        fix = "send the value of `following` unchanged"
+        raise refused("P-6", "no page starts there", fix, status=422) from None
 
 
 @ROUTER.get("/{submission_id}")
@@ -223,7 +301,7 @@ def show_problems(submission_id: Id, caller: Reader, every: bool = False) -> dic
     problems = _show(caller, submission_id).problems
     if problems is not None and every:
         with caller.office.reading() as session:
-            return dict(seeing.every_problem(session, caller.office, caller.viewer, submission_id))
+            return dict(visibility.every_problem(session, caller.office, caller.viewer, submission_id))
     if problems is None:
         raise missing("list of problems")
     return problems
@@ -274,13 +352,13 @@ def _own(session: Session, caller: Caller, submission_id: str) -> Submission:
 def _show(caller: Caller, submission_id: str) -> SubmissionShown:
     row, _ = caller.here
     with caller.office.reading() as session:
-        found = seeing.submission(session, caller.office, caller.viewer, submission_id)
+        found = visibility.submission(session, caller.office, caller.viewer, submission_id)
         if found.campaign != row.slug:
             raise missing("submission")
-        return _shown(session, caller, found)
+        return _submission_entry(session, caller, found)
 
 
-def _shown(session: Session, caller: Caller, found: SeenSubmission) -> SubmissionShown:
+def _submission_entry(session: Session, caller: Caller, found: SeenSubmission) -> SubmissionShown:
     row = session.get_one(Submission, found.id)
     waits = None if found.final else intake.place(session, caller.office, row)
     facts = {name: value for name, value in asdict(found).items() if name in SubmissionShown.model_fields}

@@ -8,8 +8,7 @@ from typing import Annotated
 from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
-from basanite.campaign.store.tables import Token
-from basanite.server import tokens
+from basanite.server.accounts import tokens
 from basanite.server.roles import Caller, allow
 
 ROUTER = APIRouter(prefix="/tokens", tags=["tokens"])
@@ -48,7 +47,12 @@ def list_tokens(caller: Person) -> list[TokenShown]:
     """The caller's tokens that still work."""
     with caller.office.reading() as session:
         rows = tokens.tokens_of(session, _person(caller), caller.office.clock())
-        return [_shown(row) for row in rows]
+        return [
+            TokenShown(
+                id=row.id, label=row.label, scopes=list(map(str, row.scopes)), made=row.made, expires=row.expires
+            )
+            for row in rows
+        ]
 
 
 @ROUTER.post("", status_code=201)
@@ -59,10 +63,9 @@ def make_token(wanted: TokenWanted, caller: Maker) -> TokenMade:
             session,
             caller.office,
             caller.actor,
-            person_id=_person(caller),
-            label=wanted.label,
-            scopes=wanted.scopes,
-            lasts=timedelta(days=wanted.days),
+            tokens.NewToken(
+                person_id=_person(caller), label=wanted.label, scopes=wanted.scopes, lasts=timedelta(days=wanted.days)
+            ),
             maker=caller.known,
         )
     return TokenMade(id=made.id, token=made.text, expires=made.expires)
@@ -77,7 +80,3 @@ def revoke_token(token_id: str, caller: Maker) -> None:
 
 def _person(caller: Caller) -> str:
     return caller.viewer.person or ""
-
-
-def _shown(row: Token) -> TokenShown:
-    return TokenShown(id=row.id, label=row.label, scopes=list(map(str, row.scopes)), made=row.made, expires=row.expires)

@@ -19,15 +19,15 @@ from sqlalchemy.orm import Session
 from starlette.background import BackgroundTask
 from starlette.concurrency import run_in_threadpool
 
+from basanite.campaign.actions import plans
 from basanite.campaign.intake import uploads
 from basanite.campaign.intake.open_uploads import left_uploads, open_uploads
 from basanite.campaign.intake.recovery import recover
 from basanite.campaign.model.refusals import RefusedError, refused
-from basanite.campaign.organising import plans
 from basanite.campaign.people import roles
 from basanite.campaign.store.tables import CampaignRow, Upload
-from basanite.server.api.said import declared, words_of
-from basanite.server.receiving import received
+from basanite.server.api.submissions import parse_declared, upload_words
+from basanite.server.guard import receive_body
 from basanite.server.roles import Caller, allow
 
 ROUTER = APIRouter(prefix="/uploads", tags=["uploads"])
@@ -36,7 +36,7 @@ EXTENSIONS = "creation,expiration,termination"
 MEDIA = "application/offset+octet-stream"
 LARGEST = 2**63 - 1
 ALWAYS = {"Tus-Resumable": VERSION}
-NO_CONTENT: dict[int | str, dict[str, Any]] = {204: {"description": "Done; headers tell the rest."}}
+NO_CONTENT: dict[int | str, dict[str, Any]] = {204: {"description": "Done; see the headers."}}
 
 Sender = Annotated[Caller, allow("user", scope="submit")]
 Resumable = Annotated[str | None, Header(alias="Tus-Resumable")]
@@ -109,10 +109,17 @@ def list_uploads(caller: Sender, campaign: Annotated[str, Query(max_length=100)]
         held = open_uploads(session, caller.office, team)
         left = left_uploads(session, caller.office, row.id, team)
     return UploadsShown(
-        uploads=[_shown(one) for one in alive],
+        uploads=[_upload_entry(one) for one in alive],
         team=[HoldingShown(**one.as_dict()) for one in held],
         interrupted=[
-            LeftShown(name=one.name, window=one.window, ended=one.ended, submission=one.submission_address(row.slug))
+            LeftShown(
+                name=one.name,
+                window=one.window,
+                ended=one.ended,
+                submission=f"/api/v1/campaigns/{row.slug}/submissions/{one.submission_id}"
+                if one.submission_id
+                else None,
+            )
             for one in left
         ],
     )
@@ -127,29 +134,33 @@ def begin_upload(
 ) -> Response:
     """Begin an upload, or take up the same one that is open; its attempt is reserved, and its time is now."""
     check_version(resumable)
-    size, said = _number(length, "Upload-Length"), words_of(metadata)
+    size, said = _number(length, "Upload-Length"), upload_words(metadata)
     with caller.office.reading() as session:
         team = team_in(session, caller, said.get("campaign", ""))
     recover(caller.office, team)
     with caller.office.writing() as session:
         row = uploads.begin(
-            session, caller.office, caller.actor, team, declared(said), size=size, sha256=said.get("sha256", "").lower()
+            session,
+            caller.office,
+            caller.actor,
+            team,
+            uploads.NewUpload(parse_declared(said), size=size, sha256=said.get("sha256", "").lower()),
         )
         row.said = {name: word for name, word in said.items() if name != "sha256"}
     caller.note_address()
     headers = ALWAYS | {"Location": f"/api/v1/uploads/{row.id}", "Upload-Expires": _http(row.expires)}
     return Response(
-        status_code=201, headers=headers | {"Upload-Offset": str(row.offset)}, background=_told(caller, row)
+        status_code=201, headers=headers | {"Upload-Offset": str(row.offset)}, background=_tell_later(caller, row)
     )
 
 
 @ROUTER.head("/{upload_id}", status_code=200, response_class=Response)
 def show_upload(upload_id: str, caller: Sender, resumable: Resumable = None) -> Response:
-    """How far an upload is."""
+    """The progress of an upload."""
     check_version(resumable)
-    row, slug = found(caller, upload_id)
+    row, slug = find_upload(caller, upload_id)
     headers = _headers(row, slug) | {"Upload-Length": str(row.size)}
-    return Response(status_code=200, headers=headers, background=_told(caller, row))
+    return Response(status_code=200, headers=headers, background=_tell_later(caller, row))
 
 
 @ROUTER.patch("/{upload_id}", status_code=204, response_class=Response, responses=NO_CONTENT)
@@ -164,18 +175,18 @@ async def send_piece(
     """Send on from the offset; with the last byte it becomes a submission."""
     check_version(resumable)
     if content_type != MEDIA:
-        raise refused("M60", "the piece does not say what it is", f"send Content-Type: {MEDIA}", status=415)
+        raise refused("M60", "the Content-Type of the chunk is missing", f"send Content-Type: {MEDIA}", status=415)
     start = _number(offset, "Upload-Offset")
-    row, slug = await run_in_threadpool(found, caller, upload_id)
+    row, slug = await run_in_threadpool(find_upload, caller, upload_id)
     _check_length(request, row.size - start)
     upload = (caller.office, caller.actor, upload_id)
     hold = await run_in_threadpool(uploads.take_hold, *upload)
     try:
-        at = await received(request, lambda pieces: uploads.append(*upload, start, pieces, hold))
+        at = await receive_body(request, lambda pieces: uploads.append(*upload, start, pieces, hold))
         if at == row.size:
             await run_in_threadpool(uploads.finish, *upload, hold)
-        row, slug = await run_in_threadpool(found, caller, upload_id)
-    except BaseException:
+        row, slug = await run_in_threadpool(find_upload, caller, upload_id)
+    except BaseException:  # whatever ends the call, the lock on the file is let go
         hold.close()
         raise
     later = BackgroundTask(uploads.release, caller.office, hold) if row.submission_id else BackgroundTask(hold.close)
@@ -193,8 +204,9 @@ async def send_piece_by_post(
     content_type: Annotated[str | None, Header()] = None,
 ) -> Response:
     """The same for senders whose network lets no PATCH through."""
+    # Seven parameters: FastAPI reads each part of the call from one of its own.
     if method != "PATCH":
-        raise refused("M60", "a piece is sent with PATCH", "or with X-HTTP-Method-Override: PATCH", status=405)
+        raise refused("M60", "chunks are sent with PATCH", "or with X-HTTP-Method-Override: PATCH", status=405)
     return await send_piece(upload_id, caller, request, offset, resumable, content_type)
 
 
@@ -207,7 +219,7 @@ def cancel_upload(upload_id: str, caller: Sender, resumable: Resumable = None) -
     return Response(status_code=204, headers=ALWAYS)
 
 
-def _told(caller: Caller, row: Upload) -> BackgroundTask | None:
+def _tell_later(caller: Caller, row: Upload) -> BackgroundTask | None:
     """Once this answer is out, the sender knows of the submission."""
     return BackgroundTask(uploads.tell, caller.office, row.id) if row.submission_id and row.holder else None
 
@@ -221,7 +233,9 @@ class VersionError(RefusedError):
 def check_version(resumable: str | None) -> None:
     """Refuse senders who speak another version of tus, or none."""
     if resumable != VERSION:
-        wrong = refused("M60", "Tus-Resumable is missing or of another version", f"send Tus-Resumable: {VERSION}")
+        wrong = refused(
+            "M60", "Tus-Resumable is missing or has an unsupported version", f"send Tus-Resumable: {VERSION}"
+        )
         raise VersionError(wrong.problems, status=412)
 
 
@@ -230,11 +244,11 @@ def team_in(session: Session, caller: Caller, campaign: str) -> str:
     row = plans.current(session, campaign).row
     viewer = roles.viewer(session, row.id, caller.viewer.person)
     if viewer.team is None:
-        raise refused("M61", "you are in no team of this campaign", "join one: its PI lets you in", status=403)
+        raise refused("M61", "you are not in a team of this campaign", "join one: its PI approves you", status=403)
     return viewer.team
 
 
-def found(caller: Caller, upload_id: str) -> tuple[Upload, str]:
+def find_upload(caller: Caller, upload_id: str) -> tuple[Upload, str]:
     """An upload of the caller's team that is not over, with its campaign's slug."""
     with caller.office.reading() as session:
         row = uploads.find(session, caller.actor, upload_id)
@@ -248,12 +262,12 @@ def _check_length(request: Request, left: int) -> None:
     """More than is left is refused before a byte of it is read; the sender may find a fault in his counting."""
     given = request.headers.get("content-length", "")
     if given.isascii() and given.isdecimal() and (len(given) > 19 or int(given) > left):
-        raise refused("X-2", f"{given[:19]} bytes were sent and {left} are left", "send what is left", status=413)
+        raise refused("X-2", f"{given[:19]} bytes were sent and {left} are left", "send only what is left", status=413)
 
 
 def _number(text: str | None, name: str) -> int:
     if text is None or not text.isascii() or not text.isdecimal() or len(text) > 19 or int(text) > LARGEST:
-        raise refused("M60", f"{name} is missing or no number", f"send {name}: a number of bytes", status=400)
+        raise refused("M60", f"{name} is missing or not a number", f"send {name}: a number of bytes", status=400)
     return int(text)
 
 
@@ -268,7 +282,7 @@ def _http(moment: datetime) -> str:
     return format_datetime(moment, usegmt=True)
 
 
-def _shown(row: Upload) -> UploadShown:
+def _upload_entry(row: Upload) -> UploadShown:
     return UploadShown(
         url=f"/api/v1/uploads/{row.id}",
         size=row.size,

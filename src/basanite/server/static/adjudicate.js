@@ -1,4 +1,4 @@
-// Keys for whoever decides: a key that is written beside a choice chooses it, the one on a button presses it.
+// Keys for anyone who decides: a key that is written beside a choice chooses it, the one on a button presses it.
 // Everything works without this script, by Tab, arrows and space; and keys can be switched off (WCAG 2.1.4).
 const SWITCH = "basanite-keys";
 const form = document.querySelector("form[data-keys]");

@@ -1,4 +1,4 @@
-// Looks now and then whether the state of what is shown has changed, and then fetches the page anew.
+// Looks now and then whether the state of what is shown has changed, and then fetches the page again.
 // Calm: every three seconds at first, slower the longer nothing happens; not at all while nobody looks.
 let wait = 3000;
 

@@ -65,9 +65,7 @@ def campaign():
 
 @pytest.fixture
 def stage(office, clock, pack, campaign):
-    made = staged(office, clock, pack, **campaign)
-    give_passwords(office, made.season)
-    return made
+    return staged(office, clock, pack, then=give_passwords, **campaign)
 
 
 @pytest.fixture

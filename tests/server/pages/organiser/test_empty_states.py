@@ -9,17 +9,18 @@ import tarfile
 
 import pytest
 from starlette.testclient import TestClient
+from tests.offices.prepared import small_season
 from tests.server.accounts.conftest import CHEAP, PASSWORD
 from tests.server.pages.conftest import give_passwords
 from tests.server.pages.organiser.conftest import DESK, MORE, Desk
 
+from basanite.campaign.actions.releases import LevelRelease, release
 from basanite.campaign.office import COMMAND
-from basanite.campaign.organising.releasing import release
-from basanite.campaign.people.persons import add_person
-from basanite.campaign.people.roles import grant
+from basanite.campaign.people.persons import Newcomer, add_person
+from basanite.campaign.people.roles import RoleGrant, grant
 from basanite.campaign.store.tables import Account
-from basanite.server.accounts import passwords, sessions
-from basanite.testing import season, small_campaign_text
+from basanite.server.accounts import authentication, sessions
+from basanite.testing import small_campaign_text
 
 HOME = "/campaigns/small"
 BOARD = f"{HOME}/leaderboard?of=dev|CLIR|1A|"
@@ -47,14 +48,14 @@ def runs(stage):
 @pytest.mark.req("D-10")
 def test_a_released_board_without_primary_runs_says_who_has_none(desk, visit, stage, clock, runs):
     clock.set("2018-05-01 12:00")
-    stage.do(release, stage.season.as_eva, stage.season.campaign_id, "dev", "top")
+    stage.do(release, stage.season.as_eva, stage.season.campaign_id, LevelRelease("dev", "top"))
     page = visit("ada").get(BOARD).text
-    assert "2 teams submitted runs, but chose no primary run." in words(page)
+    assert "2 teams submitted runs but chose no primary run." in words(page)
     assert "A team can ask the organizers to designate one of its runs." in words(page)
     assert f'href="{HOME}/submissions"' in page
     assert "eleased yet" not in page, "it is released"
     eva = desk().get(BOARD).text
-    assert "an organizer designates one for a team" in words(eva)
+    assert "An organizer can designate a run for a team" in words(eva)
     assert f'href="{DESK}/submissions?window=dev"' in eva
     visitor = words(visit().get(BOARD).text)
     assert "Released to the teams" in visitor
@@ -64,8 +65,8 @@ def test_a_released_board_without_primary_runs_says_who_has_none(desk, visit, st
 @pytest.mark.req("D-10")
 def test_an_empty_board_of_an_open_window_says_until_when_something_can_be_done(desk, visit, stage, runs):
     eva = words(desk().get(BOARD).text)
-    assert "2 teams submitted runs, but chose no primary run." in eva
-    assert re.search(r"The window closes in \d+ days; until then each team can choose one\.", eva)
+    assert "2 teams submitted runs but chose no primary run." in eva
+    assert re.search(r"The window closes in \d+ days\. Until then, each team can choose one\.", eva)
     ada = words(visit("ada").get(BOARD).text)
     assert "Your team has runs here, but no primary run." in ada
     assert "2 teams" not in ada, "others' runs are not out"
@@ -90,11 +91,11 @@ def test_a_public_release_without_a_run_to_compare_is_not_called_unreleased(visi
     assert "Nothing is public yet" in visit().get(f"{HOME}/results").text
     clock.set("2018-05-01 12:00")
     for level in ("top", "public"):
-        stage.do(release, stage.season.as_eva, stage.season.campaign_id, "dev", level)
+        stage.do(release, stage.season.as_eva, stage.season.campaign_id, LevelRelease("dev", level))
     page = visit().get(f"{HOME}/results").text
     assert "Nothing is public yet" not in page
-    assert "Public, but without a run to compare" in page
-    assert "2 teams submitted runs, but chose no primary run." in words(visit().get(BOARD).text)
+    assert "Public, but without comparable runs" in page
+    assert "2 teams submitted runs but chose no primary run." in words(visit().get(BOARD).text)
 
 
 @pytest.mark.req("X-11", "D-10")
@@ -102,7 +103,7 @@ def test_an_organizer_without_a_second_factor_reads_that_one_is_needed_and_where
     weak = desk("eva", strong=False)
     answer = weak.get(DESK)
     assert answer.status_code == 403
-    assert "A second factor is needed" in answer.text
+    assert "Second factor required" in answer.text
     assert 'href="/account/second-factor">Set up a second factor</a>' in answer.text
     assert "only for" not in words(answer.text)
     home = weak.get(HOME).text
@@ -115,16 +116,16 @@ def test_an_organizer_without_a_second_factor_reads_that_one_is_needed_and_where
 def test_another_role_is_told_whose_page_it_is(visit, stage):
     answer = visit("ada").get(DESK)
     assert answer.status_code == 403
-    assert "This is only for the evaluation team." in words(answer.text)
+    assert "Only the evaluation team can do this." in words(answer.text)
     assert "second factor" not in answer.text
 
 
 def newcomer(stage):
     """Somebody who has an account and nothing else."""
     with stage.office.writing() as session:
-        person = add_person(session, stage.office, name="Nora", mail="nora@example.org")
+        person = add_person(session, stage.office, Newcomer(name="Nora", mail="nora@example.org"))
         account = session.get_one(Account, person.id)
-        account.password, account.confirmed = passwords.hashed(CHEAP, PASSWORD), stage.office.clock()
+        account.password, account.confirmed = authentication.hash_password(CHEAP, PASSWORD), stage.office.clock()
         return person.id
 
 
@@ -133,7 +134,7 @@ def newcomer(stage):
 def test_only_who_may_take_part_is_told_to_join_a_team(visit, stage, role):
     person = newcomer(stage)
     if role:
-        stage.do(grant, COMMAND, person_id=person, role=role, campaign_id=stage.season.campaign_id)
+        stage.do(grant, COMMAND, RoleGrant(person_id=person, role=role, campaign_id=stage.season.campaign_id))
     nora = visit("nora")
     for part in ("", "/packs"):
         page = nora.get(HOME + part).text
@@ -154,17 +155,17 @@ def test_who_has_asked_for_a_place_is_not_told_to_ask(visit, stage):
 @pytest.mark.parametrize("campaign", [{"more": MORE}], indirect=False)
 def test_a_key_that_is_out_is_not_said_to_come(visit, stage, clock, campaign):
     clock.set("2018-05-01 12:00")
-    assert "Its key comes" in visit("ada").get(f"{HOME}/packs").text
+    assert "Decryption key available" in visit("ada").get(f"{HOME}/packs").text
     clock.set("2018-05-10 12:00")
     page = visit("ada").get(f"{HOME}/packs").text
-    assert "Its key comes" not in page
-    assert "Its key is out. It appears here once the points above are settled." in page
+    assert "Decryption key available" not in page
+    assert "The decryption key has been published. It appears here when the points above are settled." in page
 
 
 @pytest.fixture
 def fresh(office, clock, app):
     """The desk of a campaign in which nothing is set up but its people."""
-    made = season(office, small_campaign_text(two_people=("reference",)))
+    made = small_season(office, small_campaign_text(two_people=("reference",)))
     give_passwords(office, made)
 
     def opened(who="eva"):
@@ -190,7 +191,7 @@ def tasks(page):
 def test_a_new_campaign_shows_what_is_to_be_set_up_until_it_can_take_a_submission(fresh, pack):
     eva, otto = fresh(), fresh("otto")
     page = eva.page()
-    assert "Nothing waits for a decision" not in page
+    assert "There are no open decisions" not in page
     assert tasks(page) == {
         "Add the reference for CLIR · DEV · 1A · QUERY1": f"{DESK}/references",
         "Add the reference for CLIR · EVAL1 · 1A · QUERY1": f"{DESK}/references",
@@ -202,13 +203,13 @@ def test_a_new_campaign_shows_what_is_to_be_set_up_until_it_can_take_a_submissio
         eva.upload("/references", "/references", archive(pack.key), "key.tgz", place=place, reason="first")
         eva.upload("/packs", f"/packs/{pack_id}/files", b"text", "data.txt")
     waiting = tasks(eva.page())
-    assert waiting == {"Agree to the reference for CLIR · DEV · 1A · QUERY1": f"{DESK}/approvals"}
+    assert waiting == {"Approve the reference for CLIR · DEV · 1A · QUERY1": f"{DESK}/approvals"}
     for _ in ("DEV", "EVAL1"):
         number = re.search(rf'action="{DESK}/approvals/([^"]+)"', otto.page("/approvals"))[1]
         otto.act("/approvals", f"/approvals/{number}", agree="yes")
     done = eva.page()
     assert tasks(done) == {}
-    assert "Nothing waits for a decision" in done
+    assert "There are no open decisions" in done
 
 
 def archive(folder):
@@ -226,7 +227,7 @@ def test_a_team_reads_why_it_can_submit_nothing_now(fresh, clock):
     assert "“Development on DEV” is open, but the organizers have not added its reference yet." in submit
     home = ada.get(HOME).text
     assert "Open, but not ready" in home
-    assert "waits for the organizers" in home
+    assert "waiting for the organizers" in home
     assert f'href="{HOME}/submit">Submit a run' not in home
     clock.set("2018-04-01 12:00")
     assert re.search(
@@ -240,6 +241,4 @@ def test_a_team_reads_why_it_can_submit_nothing_now(fresh, clock):
 def test_a_team_that_has_used_its_attempts_reads_when_the_next_ones_come(visit, stage):
     for number in range(3):
         stage.submit(label=f"run{number}", kind="contrastive")
-    assert "Your team has used all its attempts. The next ones come in" in words(
-        visit("ada").get(f"{HOME}/submit").text
-    )
+    assert "Your team has used all its attempts. Attempts reset in" in words(visit("ada").get(f"{HOME}/submit").text)

@@ -1,4 +1,4 @@
-"""A log that was cut off or written anew: what the command and the page say of it (X-31)."""
+"""A log that was cut off or written again: what the command and the page say of it (X-31)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sqlalchemy import delete, select, update
 from tests.cli.running import here
 from tests.server.pages.organiser.test_saying import _drop_guards
 
-from basanite.campaign import anchors
+from basanite.campaign import receipts
 from basanite.campaign.store.events import _content
 from basanite.campaign.store.tables import Event, Receipt
 
@@ -37,13 +37,13 @@ def cut(stage, after):
 
 
 def write_anew(stage, sequence):
-    """The same person forges who did something, and computes all digests anew."""
+    """The same person forges who did something, and computes all digests again."""
     with stage.office.writing() as session:
         _drop_guards(session, stage.office)
         session.execute(update(Event).where(Event.sequence == sequence).values(actor="somebody else"))
         previous = "0" * 64
         for one in session.scalars(select(Event).order_by(Event.sequence)).all():
-            content = _content(one.sequence, one.campaign_id, one.at, one.actor, one.kind, one.subject, one.data)
+            content = _content(one)
             plain = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
             digest = hashlib.sha256(f"{previous}\n{plain}".encode()).hexdigest()
             values = {"previous": previous, "digest": digest}
@@ -54,11 +54,11 @@ def write_anew(stage, sequence):
 @pytest.mark.req("X-31")
 def test_a_whole_log_agrees_with_its_receipts(season, desk):
     assert "It agrees with" in verify(season, code=0)
-    assert "signed receipts and written heads" in desk().act("/log").text
+    assert "signed receipts and saved checkpoints" in desk().act("/log").text
 
 
 @pytest.mark.req("X-31", case="bad")
-@pytest.mark.parametrize("harm", [lambda stage: cut(stage, 3), lambda stage: write_anew(stage, 3)], ids=["cut", "anew"])
+@pytest.mark.parametrize("harm", [lambda stage: cut(stage, 3), lambda stage: write_anew(stage, 3)], ids=["cut", "new"])
 def test_a_log_that_was_cut_or_written_anew_is_noticed_by_its_receipts(season, desk, harm):
     harm(season)
     assert "The chain is broken at" in verify(season, code=1)
@@ -70,9 +70,9 @@ def test_a_head_or_receipt_from_outside_tells_what_receipts_in_the_database_no_l
     with season.office.reading() as session:
         held = session.scalars(select(Receipt.content)).all()
     (tmp_path / "held.jsonl").write_bytes(b"".join(held))
-    assert anchors.write_head(season.office)
-    assert not anchors.write_head(season.office), "nothing happened since"
-    heads = anchors.heads_file(season.office)
+    assert receipts.write_head(season.office)
+    assert not receipts.write_head(season.office), "nothing happened since"
+    heads = receipts.heads_file(season.office)
     kept = heads.read_bytes()
     cut(season, 3)
     with season.office.writing() as session:

@@ -8,9 +8,9 @@ from tests.server.pages.organiser.conftest import DESK, MORE
 from tests.server.pages.test_participant import newcomer
 
 from basanite.campaign.office import Actor
-from basanite.campaign.people.privacy.addresses import note_address
+from basanite.campaign.people.privacy import note_address
 from basanite.campaign.people.roles import viewer
-from basanite.campaign.people.teams.making import ask_to_lead
+from basanite.campaign.people.teams import ask_to_lead
 from basanite.campaign.store.tables import Approval, DutyException, Event, Grant, Membership, Submission, Team
 
 
@@ -30,10 +30,10 @@ def test_a_request_to_lead_waits_on_the_desk_and_is_granted_with_a_mail(desk, vi
     assert "new idea.\nAnd a second" in page, "lines stay lines"
     with stage.office.reading() as session:
         asked = session.scalars(select(Event.subject).where(Event.kind == "lead.asked")).one()
-    assert "may make a team now" in eva.act("/people", f"/people/requests/{asked}", accept="yes").text
+    assert "can create a team now" in eva.act("/people", f"/people/requests/{asked}", accept="yes").text
     assert "team_maker" in roles_of(stage, person)
-    assert "Make your team" in visit("nora").get("/campaigns/small/team").text
-    assert "was granted already" in eva.act("/people", f"/people/requests/{asked}", accept="no").text
+    assert "Create your team" in visit("nora").get("/campaigns/small/team").text
+    assert "is already granted" in eva.act("/people", f"/people/requests/{asked}", accept="no").text
 
 
 @pytest.mark.req("P-7")
@@ -41,7 +41,7 @@ def test_a_request_is_refused_with_a_reason(desk, stage):
     person = newcomer(stage.office)
     asked = stage.do(ask_to_lead, Actor(person), stage.season.campaign_id).id
     answer = desk().act("/people", f"/people/requests/{asked}", accept="no", reason="the season is full")
-    assert "Refused" in answer.text
+    assert "Declined" in answer.text
     assert roles_of(stage, person) == frozenset()
 
 
@@ -54,8 +54,8 @@ def test_a_role_is_given_and_taken_away_after_a_confirmation(desk, stage):
     assert "Nora" in page
     assert "ada@example.org" not in page
     confirm = f"/people/{person}/revoke/judge"
-    assert "can do nothing more as" in eva.page(confirm)
-    assert "taken away" in eva.act(confirm).text
+    assert "loses all permissions of this role" in eva.page(confirm)
+    assert "revoked" in eva.act(confirm).text
     assert roles_of(stage, person) == frozenset()
 
 
@@ -81,7 +81,7 @@ def test_who_has_no_part_in_a_campaign_is_named_on_none_of_its_pages(desk, stage
     ("mail", "role", "why"),
     [
         ("ada@example.org", "judge", "is in a team"),
-        ("nobody@example.org", "judge", "nobody has an account"),
+        ("nobody@example.org", "judge", "there is no account"),
         ("nora@example.org", "emperor", "no role"),
         ("nora@example.org", "administrator", "whole server"),
     ],
@@ -98,7 +98,7 @@ def test_nobody_takes_the_own_role_away(desk, stage):
     confirm = f"/people/{stage.season.eva}/revoke/evaluation"
     assert desk().act(confirm).status_code == 409
     assert "evaluation" in roles_of(stage, stage.season.eva)
-    assert "taken away" in desk("otto").act(confirm).text
+    assert "revoked" in desk("otto").act(confirm).text
 
 
 @pytest.mark.req("X-4")
@@ -108,7 +108,7 @@ def test_an_exception_holds_when_another_organiser_agrees(desk, stage):
     with stage.office.reading() as session:
         waiting = session.scalars(select(DutyException.id)).one()
     assert eva.act("/people", f"/people/exceptions/{waiting}", agree="yes").status_code == 403
-    assert "exception holds" in otto.act("/people", f"/people/exceptions/{waiting}", agree="yes").text
+    assert "exception is active" in otto.act("/people", f"/people/exceptions/{waiting}", agree="yes").text
     eva.act("/people", "/people/grant", mail="ada@example.org", role="judge", reason="by exception")
     assert "judge" in roles_of(stage, stage.season.ada)
     assert "ended" in otto.act("/people", f"/people/exceptions/{waiting}", agree="no").text
@@ -123,21 +123,21 @@ class TestTwoPeople:
     def test_an_act_waits_for_somebody_else_and_is_then_done(self, desk, stage):
         person, eva, otto = newcomer(stage.office), desk(), desk("otto")
         asked = eva.act("/people", "/people/grant", mail="nora@example.org", role="judge", reason="needed")
-        assert "waits now for a second organiser" in asked.text
+        assert "waits for a second organizer" in asked.text
         assert roles_of(stage, person) == frozenset()
         with stage.office.reading() as session:
             act = session.scalars(select(Approval.id)).one()
-        assert "Agree, and do it" not in eva.page("/approvals"), "nobody is the own second"
+        assert "Approve" not in eva.page("/approvals"), "nobody is the own second"
         assert eva.act("/approvals", f"/approvals/{act}", agree="yes").status_code == 403
         page = otto.page("/approvals")
         assert "Nora: judge" in page
-        assert "Agreed, and done" in otto.act("/approvals", f"/approvals/{act}", agree="yes").text
+        assert "Approved and carried out" in otto.act("/approvals", f"/approvals/{act}", agree="yes").text
         assert "judge" in roles_of(stage, person)
 
     def test_an_act_can_be_refused_and_nothing_is_done(self, desk, stage):
         run = stage.submit(file="perfect")
         eva, otto = desk(), desk("otto")
-        assert "another organiser must agree" in eva.page(f"/submissions/{run}/void")
+        assert "another organizer must approve" in eva.page(f"/submissions/{run}/void")
         eva.act(f"/submissions/{run}/void", reason="it was copied")
         with stage.office.reading() as session:
             act = session.scalars(select(Approval.id)).one()
@@ -158,10 +158,10 @@ def test_a_team_is_made_filled_led_by_another_and_split(desk, stage):
     alpha = f"/teams/{stage.season.alpha}"
     assert eva.act(alpha, f"{alpha}/place", mail="nora@example.org").status_code == 409, "one person, one team"
     other = newcomer(stage.office, "Olga")
-    assert "in the team now" in eva.act(alpha, f"{alpha}/place", mail="olga@example.org").text
+    assert "added to the team" in eva.act(alpha, f"{alpha}/place", mail="olga@example.org").text
     assert "new PI" in eva.act(alpha, f"{alpha}/pi", person=stage.season.alan).text
     split = eva.act(alpha, f"{alpha}/split", name="Delta", pi=other, people=[other, stage.season.ada])
-    assert "two teams" in split.text
+    assert "team is split" in split.text
     with stage.office.reading() as session:
         delta = session.scalars(select(Team.id).where(Team.name == "Delta")).one()
         members = session.scalars(select(Membership.person_id).where(Membership.team_id == delta)).all()
@@ -185,7 +185,7 @@ def test_teams_are_merged_after_a_confirmation(desk, stage):
 def test_a_member_is_taken_out_after_a_confirmation(desk, stage):
     confirm = f"/teams/{stage.season.alpha}/remove/{stage.season.alan}"
     assert "stays with the team" in desk().page(confirm)
-    assert "no longer in the team" in desk().act(confirm).text
+    assert "removed from the team" in desk().act(confirm).text
     with stage.office.reading() as session:
         assert viewer(session, stage.season.campaign_id, stage.season.alan).team is None
 
@@ -193,7 +193,7 @@ def test_a_member_is_taken_out_after_a_confirmation(desk, stage):
 def test_all_runs_of_a_team_are_disqualified_with_a_reason(desk, stage):
     runs = [stage.submit(file="perfect", kind=kind) for kind in ("primary", "contrastive")]
     confirm, eva = f"/teams/{stage.season.alpha}/disqualify", desk()
-    assert "2 runs leave all comparisons" in eva.page(confirm)
+    assert "2 runs are excluded from all comparisons" in eva.page(confirm)
     assert eva.act(confirm, reason="").status_code == 422
     assert "disqualified" in eva.act(confirm, reason="they trained on the test set").text
     with stage.office.reading() as session:
@@ -210,8 +210,8 @@ def test_near_identical_runs_and_shared_addresses_are_shown_to_organisers(desk, 
         for person in (stage.season.alan, stage.season.bea):
             note_address(session, stage.office, person, "192.0.2.7")
     page = desk().page("/teams")
-    assert "Nearly the same run" in page
-    assert "One address, several teams" in page
+    assert "Nearly identical run" in page
+    assert "Same email domain, several teams" in page
     assert "Alan" in page
     for who in ("ada", "bea"):
         assert visit(who).get(f"{DESK}/teams").status_code == 403
@@ -221,7 +221,7 @@ def test_extra_attempts_need_a_number_and_a_reason(desk, visit, stage):
     eva, alpha = desk(), f"/teams/{stage.season.alpha}"
     assert eva.act(alpha, f"{alpha}/extra", window="dev", count="2", reason="").status_code == 422
     assert eva.act(alpha, f"{alpha}/extra", window="dev", count="many", reason="our disk").status_code == 422
-    assert "more attempts" in eva.act(alpha, f"{alpha}/extra", window="dev", count="2", reason="our disk").text
+    assert "extra attempts" in eva.act(alpha, f"{alpha}/extra", window="dev", count="2", reason="our disk").text
     assert 'class="big">5</span>' in visit("ada").get("/campaigns/small/calendar").text
 
 

@@ -12,9 +12,9 @@ from sqlalchemy import select
 from tests.server.accounts.conftest import TOKEN
 from tests.server.pages.organiser.conftest import DESK, MORE
 
+from basanite.campaign.actions import plans
 from basanite.campaign.office import Actor
-from basanite.campaign.organising import plans
-from basanite.campaign.people.terms import agreements
+from basanite.campaign.people import agreements
 from basanite.campaign.store.tables import Deviation, PackFile, PlanVersion, Reference, Signature
 from basanite.campaign.turns import turn
 from basanite.testing import small_campaign_text
@@ -41,7 +41,8 @@ def test_a_window_is_extended_with_a_reason_and_everybody_is_told(desk, visit, s
     earlier = eva.act("/windows", "/windows/dev/extend", closes="2018-02-01T12:00", reason="x")
     assert "not later" in earlier.text
     assert (
-        "closes later" in eva.act("/windows", "/windows/dev/extend", closes="2018-04-10T12:00", reason="a storm").text
+        "deadline is extended"
+        in eva.act("/windows", "/windows/dev/extend", closes="2018-04-10T12:00", reason="a storm").text
     )
     assert f"{held(stage).campaign.window('dev').closes.utc:%Y-%m-%d %H:%M}" == "2018-04-10 16:00"
     assert "a storm" in eva.page("/plan"), "the window had opened, so it is a deviation"
@@ -80,12 +81,12 @@ def test_a_new_file_is_previewed_with_its_changes_and_deviations_before_it_holds
     eva = desk()
     filed = Filed(eva, plan_text(**{"count = 3": "count = 4"}))
     assert "<dt><bdi>Quota</bdi></dt><dd><del><bdi>3</bdi></del> → <bdi>4</bdi></dd>" in filed.answer.text
-    assert "This makes 1 deviation" in filed.answer.text
+    assert "This causes 1 deviation" in filed.answer.text
     assert held(stage).version == 1, "a preview keeps nothing"
     unexplained = filed.keep()
     assert unexplained.status_code == 422
-    assert "say why" in unexplained.text
-    assert "deviations are kept" in filed.keep("one more was promised").text
+    assert "changes the frozen plan" in unexplained.text
+    assert "Deviations are recorded" in filed.keep("one more was promised").text
     assert held(stage).campaign.window("dev").quota.count == 4
     with stage.office.reading() as session:
         row = session.scalars(select(Deviation)).one()
@@ -101,7 +102,7 @@ def test_previews_wait_for_their_turn_and_one_campaign_does_not_hold_up_another(
             done, late = wait(sent, return_when=FIRST_COMPLETED)
             refused = done.pop().result().answer
             assert refused.status_code == 429
-            assert "too many calls of your team are waiting for their turn (at most 1)" in refused.text
+            assert "too many calls of your team are waiting (at most 1)" in refused.text
             with turn(stage.office, "another campaign", "preview"):
                 assert not late.pop().done()
         assert sum(bool(one.result().digest) for one in sent) == 1, "it was only late"
@@ -147,8 +148,8 @@ def test_a_preview_lists_what_is_added_changed_and_removed_in_words(desk, stage)
 def test_a_file_that_touches_nothing_frozen_needs_no_reason_and_keeps_every_byte(desk, stage):
     text = plan_text(**{'title = "Evaluation week"': 'title = "Die Woche – أسبوع"'}) + "# a remark\r\n\t\n"
     filed = Filed(desk(), text)
-    assert "no deviation" in filed.answer.text
-    assert "The new version holds" in filed.keep().text
+    assert "no deviations" in filed.answer.text
+    assert "The new version is active" in filed.keep().text
     with stage.office.reading() as session:
         assert session.scalars(select(PlanVersion.text).where(PlanVersion.version == 2)).one() == text
     assert desk().client.get(f"{DESK}/plan/2.toml").content == text.encode()
@@ -172,8 +173,8 @@ def test_what_was_not_previewed_does_not_hold(desk, stage):
 @pytest.mark.req("P-7")
 def test_files_are_added_to_a_pack_and_encrypted_where_a_key_minute_is_planned(desk, stage):
     eva = desk()
-    assert "in the pack" in eva.upload("/packs", "/packs/DEV/files", b"documents", "docs.txt").text
-    assert "in the pack" in eva.upload("/packs", "/packs/EVAL2/files", b"secret documents", "docs.txt").text
+    assert "added to the data pack" in eva.upload("/packs", "/packs/DEV/files", b"documents", "docs.txt").text
+    assert "added to the data pack" in eva.upload("/packs", "/packs/EVAL2/files", b"secret documents", "docs.txt").text
     with stage.office.reading() as session:
         rows = {row.pack: row for row in session.scalars(select(PackFile))}
         assert stage.office.files.read(rows["DEV"].digest) == b"documents"
@@ -189,10 +190,10 @@ def test_a_signed_agreement_is_looked_at_and_signed_too_or_refused(desk, stage):
     eva, copy = desk(), b"%PDF-1.7 signed"
     first = stage.do(agreements.sign, stage.season.as_ada, stage.season.alpha, "data", copy=copy).id
     second = stage.do(agreements.sign, stage.season.as_bea, stage.season.beta, "data", copy=copy).id
-    assert "2 signed agreements wait" in eva.page()
+    assert "2 agreements to countersign" in eva.page()
     assert eva.client.get(f"{DESK}/packs/agreements/{first}").content == copy
     assert "executed" in eva.act("/packs", f"/packs/agreements/{first}", accept="yes").text
-    assert "refused" in eva.act("/packs", f"/packs/agreements/{second}", accept="no", reason="not signed").text
+    assert "declined" in eva.act("/packs", f"/packs/agreements/{second}", accept="no", reason="not signed").text
     with stage.office.reading() as session:
         states = {row.id: row.state for row in session.scalars(select(Signature))}
     assert states == {first: "executed", second: "refused"}
@@ -216,7 +217,7 @@ def archive(pack, change=None):
 def test_a_version_of_the_reference_is_sealed_checked_and_proposed(desk, visit, stage, pack):
     eva, place = desk(), "CLIR|DEV|1A|QUERY1"
     unexplained = eva.upload("/references", "/references", archive(pack), "key.tgz", place=place, reason="")
-    assert "without a reason" in unexplained.text
+    assert "needs a reason" in unexplained.text
     added = eva.upload("/references", "/references", archive(pack), "key.tgz", place=place, reason="two labels")
     assert "sealed and proposed" in added.text
     assert "two labels" in added.text
@@ -235,7 +236,7 @@ def test_a_version_of_the_reference_is_sealed_checked_and_proposed(desk, visit, 
 
 @pytest.mark.parametrize(
     ("content", "fields"),
-    [(b"", {}), (b"this is no key", {}), (b"x", {"place": "CLIR|NONE|1A|QUERY1"})],
+    [(b"", {}), (b"this is not a key", {}), (b"x", {"place": "CLIR|NONE|1A|QUERY1"})],
 )
 def test_a_reference_that_cannot_be_used_never_opens_a_task(desk, stage, content, fields):
     given = {"place": "CLIR|DEV|1A|QUERY1", "reason": "better"} | fields
@@ -260,7 +261,7 @@ class TestTwoPeople:
     def test_the_first_version_of_a_place_waits_for_a_second_organiser(self, desk, stage, pack):
         place = "CLIR|NEW|1A|QUERY1"
         answer = desk().upload("/references", "/references", archive(pack), "key.tgz", place=place, reason="first")
-        assert "waits now for a second organiser" in answer.text
+        assert "waits for a second organizer" in answer.text
         with stage.office.reading() as session:
             assert session.scalars(select(Reference.state).where(Reference.dataset == "NEW")).one() == "proposed"
         page = desk("otto").page("/approvals")
@@ -273,7 +274,11 @@ class TestTwoPeople:
 def test_the_command_line_is_named_in_the_record(desk, stage):
     with stage.office.writing() as session:
         plans.extend_window(
-            session, stage.office, Actor("command"), "small", "week", "2018-04-09 24:00", reason="by hand"
+            session,
+            stage.office,
+            Actor("command"),
+            "small",
+            plans.Extension("week", "2018-04-09 24:00", reason="by hand"),
         )
     assert "the command line" in desk().page("/plan")
 
@@ -284,14 +289,14 @@ def test_organizers_see_how_often_a_team_may_look_and_are_warned_where_nothing_b
     limited = {"sealed = false": "sealed = true", 'feedback = "full"': 'feedback = "limited"'}
     quiet = Filed(eva, plan_text(**limited))
     assert "on a sealed reference" not in quiet.answer.text
-    assert "deviations are kept" in quiet.keep("a sealed set").text
+    assert "Deviations are recorded" in quiet.keep("a sealed set").text
     page = eva.page("/windows")
-    assert "Looks at the sealed reference" in page
-    assert "10 results for a team, then 29 tries on the ladder" in page
-    assert "Nothing but the quota" not in page
-    assert "After 10 results your value moves only" in visit("ada").get("/campaigns/small/calendar").text
+    assert "Accesses to the sealed reference" in page
+    assert "10 results per team, then 29 tries on the ladder" in page
+    assert "Only the quota" not in page
+    assert "After 10 results, your value changes only" in visit("ada").get("/campaigns/small/calendar").text
     limited['feedback = "full"'] += "\nlooks = false\nladder = false"
     open_ = Filed(eva, plan_text(**limited))
-    assert "a team may look at 39 results of CLIR on a sealed reference" in open_.answer.text
-    assert "deviations are kept" in open_.keep("an experiment").text
-    assert "Nothing but the quota keeps a team from reading labels" in eva.page("/windows")
+    assert "a team can see 39 results of CLIR on a sealed reference" in open_.answer.text
+    assert "Deviations are recorded" in open_.keep("an experiment").text
+    assert "Only the quota keeps teams from inferring labels" in eva.page("/windows")

@@ -11,8 +11,8 @@ from pptx import Presentation
 from sqlalchemy import select
 from tests.server.pages.organiser.conftest import DESK, MORE
 
-from basanite.campaign.organising import appeals
-from basanite.campaign.organising.releasing import release
+from basanite.campaign.actions import appeals
+from basanite.campaign.actions.releases import LevelRelease, release
 from basanite.campaign.store.tables import Appeal, Approval, Batch, Charge, Release, Submission, Team
 
 CERTIFIED = "2018-04-20 12:00"
@@ -48,8 +48,8 @@ def test_submissions_of_all_teams_are_listed_and_filtered(desk, visit, stage):
         ("state=invalid", "betaone", "alphaone"),
         ("state=scored", "alphaone", "betaone"),
         (f"team={stage.season.alpha}", "alphaone", "betaone"),
-        ("window=week", "Nothing was submitted that fits", "alphaone"),
-        ("standing=withdrawn", "Nothing was submitted that fits", "alphaone"),
+        ("window=week", "No submissions match these filters", "alphaone"),
+        ("standing=withdrawn", "No submissions match these filters", "alphaone"),
     ):
         page = eva.page(f"/submissions?{query}")
         assert there in page, query
@@ -61,7 +61,7 @@ def test_submissions_of_all_teams_are_listed_and_filtered(desk, visit, stage):
 def test_a_run_is_withdrawn_or_voided_after_a_confirmation_with_a_reason(desk, stage):
     run, other = stage.submit(file="perfect"), stage.submit(file="perfect", kind="contrastive")
     eva = desk()
-    assert "leaves all comparisons" in eva.page(f"/submissions/{run}/withdraw")
+    assert "is excluded from all comparisons" in eva.page(f"/submissions/{run}/withdraw")
     assert eva.act(f"/submissions/{run}/withdraw", reason=" ").status_code == 422
     assert standing(stage, run)[0] == "on time"
     assert "is withdrawn" in eva.act(f"/submissions/{run}/withdraw", reason="the team asked").text
@@ -81,7 +81,7 @@ def test_a_run_is_made_primary_after_closing(desk, stage, clock):
     clock.set("2018-04-10 12:00")
     eva = desk()
     assert "1 team has no primary run" in eva.page("/release/week/certification")
-    assert "primary run of its team now" in eva.act(f"/submissions/{run}/primary", reason="they forgot").text
+    assert "now the primary run of its team" in eva.act(f"/submissions/{run}/primary", reason="they forgot").text
     assert standing(stage, run)[1] == "primary"
 
 
@@ -103,12 +103,17 @@ def test_a_run_or_an_act_that_is_not_there_is_not_found(desk, stage):
 def test_results_are_released_level_by_level_and_each_is_confirmed(desk, visit, stage, week, clock):
     eva = desk()
     early = eva.page("/release/week/top")
-    assert "What stands in the way" in early
+    assert "Blockers" in early
     assert "certification" in early
     assert "Release now" not in early, "there is no button to press"
     assert eva.act("/release/week/certification", "/release/week/top").status_code == 409
     assert "Released." in eva.act("/release/week/certification", reason="as planned").text
-    stage.do(appeals.open_appeal, stage.season.as_ada, stage.season.campaign_id, "week", "Document 7 is wrong")
+    stage.do(
+        appeals.open_appeal,
+        stage.season.as_ada,
+        stage.season.campaign_id,
+        appeals.Objection("week", "Document 7 is wrong"),
+    )
     clock.set(CERTIFIED)
     eva = desk()
     page = eva.page("/release/week/top")
@@ -138,7 +143,7 @@ class TestTwoPeople:
     @pytest.mark.req("X-4")
     def test_a_release_waits_for_a_second_organiser(self, desk, visit, stage, week):
         asked = desk().act("/release/week/certification", reason="as planned")
-        assert "waits now for a second organiser" in asked.text
+        assert "waits for a second organizer" in asked.text
         with stage.office.reading() as session:
             assert session.scalars(select(Release)).all() == []
             act = session.scalars(select(Approval.id)).one()
@@ -148,9 +153,9 @@ class TestTwoPeople:
         assert "1.0000" in visit("ada").get("/campaigns/small/certification/week").text
 
 
-def mended(stage, tmp_path):
+def fixed(stage, tmp_path):
     """A version of the key in which the perfect run is not perfect any more."""
-    folder = tmp_path / "mended"
+    folder = tmp_path / "fixed"
     folder.mkdir()
     for path in sorted(stage.pack.key.iterdir()):
         (folder / path.name).write_text(path.read_text().replace("\tY", "\tN", 1))
@@ -159,38 +164,43 @@ def mended(stage, tmp_path):
 
 @pytest.mark.req("P-7", "P-24")
 def test_an_appeal_is_upheld_previewed_and_applied(desk, visit, stage, week, clock, tmp_path):
-    stage.do(release, stage.season.as_eva, stage.season.campaign_id, "week", "certification")
-    stage.do(appeals.open_appeal, stage.season.as_ada, stage.season.campaign_id, "week", "A label is wrong")
-    version, eva = mended(stage, tmp_path), desk()
+    stage.do(release, stage.season.as_eva, stage.season.campaign_id, LevelRelease("week", "certification"))
+    stage.do(
+        appeals.open_appeal,
+        stage.season.as_ada,
+        stage.season.campaign_id,
+        appeals.Objection("week", "A label is wrong"),
+    )
+    version, eva = fixed(stage, tmp_path), desk()
     assert "A label is wrong" in eva.page("/appeals")
     assert eva.act("/appeals", "/appeals/1", decision="uphold", reason="").status_code == 422
     assert eva.act("/appeals", "/appeals/1", decision="uphold", reason="x", reference="other").status_code == 404
     upheld = eva.act("/appeals", "/appeals/1", decision="uphold", reason="it is", reference=version)
-    assert "Upheld" in upheld.text
+    assert "is upheld" in upheld.text
     with stage.office.reading() as session:
         batch = session.scalars(select(Batch.id)).one()
     assert "Still to compute" in eva.page(f"/rescoring/{batch}")
     assert eva.act(f"/rescoring/{batch}/apply").status_code == 409, "it is still being computed"
     stage.score_batch(batch)
     page = eva.page(f"/rescoring/{batch}")
-    assert "to be looked at" in page
+    assert "to be reviewed" in page
     assert "Before and after" in page
     assert "1.0000" in visit("ada").get("/campaigns/small/certification/week").text, "a preview changes nothing"
     assert "Values that change" in eva.page(f"/rescoring/{batch}/apply")
-    assert "the new results hold" in eva.act(f"/rescoring/{batch}/apply").text
+    assert "new results are now active" in eva.act(f"/rescoring/{batch}/apply").text
     assert "1.0000" not in visit("ada").get("/campaigns/small/certification/week").text
     with stage.office.reading() as session:
         assert session.scalars(select(Appeal.state)).one() == "upheld"
 
 
 def test_a_rescoring_is_previewed_renewed_and_cancelled(desk, stage, week, tmp_path):
-    version, eva = mended(stage, tmp_path), desk()
+    version, eva = fixed(stage, tmp_path), desk()
     assert eva.act("/rescoring", reference=version, reason="").status_code == 422
     assert "being computed" in eva.act("/rescoring", reference=version, reason="labels").text
     with stage.office.reading() as session:
         batch = session.scalars(select(Batch.id)).one()
     assert eva.act(f"/rescoring/{batch}", f"/rescoring/{batch}/renew").status_code == 200
-    assert "nothing has changed" in eva.act(f"/rescoring/{batch}/cancel").text
+    assert "Nothing has changed" in eva.act(f"/rescoring/{batch}/cancel").text
     assert eva.act(f"/rescoring/{batch}/cancel").status_code == 409
     for path in ("/rescoring/none", "/rescoring/none/apply"):
         assert eva.get(DESK + path).status_code == 404
@@ -198,14 +208,14 @@ def test_a_rescoring_is_previewed_renewed_and_cancelled(desk, stage, week, tmp_p
 
 
 def test_an_appeal_is_refused_with_a_reason_that_the_team_reads(desk, visit, stage, week):
-    stage.do(release, stage.season.as_eva, stage.season.campaign_id, "week", "certification")
-    stage.do(appeals.open_appeal, stage.season.as_ada, stage.season.campaign_id, "week", "Something")
+    stage.do(release, stage.season.as_eva, stage.season.campaign_id, LevelRelease("week", "certification"))
+    stage.do(appeals.open_appeal, stage.season.as_ada, stage.season.campaign_id, appeals.Objection("week", "Something"))
     answer = desk().act("/appeals", "/appeals/1", decision="refuse", reason="the guideline says so")
-    assert "Refused" in answer.text
+    assert "Declined" in answer.text
     assert "the guideline says so" in visit("ada").get("/campaigns/small/certification/week").text
     assert desk().act("/appeals", "/appeals/9", decision="refuse", reason="x").status_code == 404
     report = desk().client.get(f"{DESK}/report/file?kind=html").text
-    told = report[report.index("Reason of the decision") :]
+    told = report[report.index("Reason for the decision") :]
     assert "Evaluation week" in told[: told.index("the guideline says so")], "the title of the window, not its id"
 
 
@@ -231,10 +241,10 @@ def test_the_public_report_holds_nothing_that_is_not_released_and_no_name_withou
     assert "1.0000" not in before
     clock.set(CERTIFIED)
     for level in ("certification",):
-        stage.do(release, stage.season.as_eva, stage.season.campaign_id, "week", level)
+        stage.do(release, stage.season.as_eva, stage.season.campaign_id, LevelRelease("week", level))
     clock.set("2018-05-01 12:00")
     for level in ("top", "public"):
-        stage.do(release, stage.season.as_eva, stage.season.campaign_id, "week", level)
+        stage.do(release, stage.season.as_eva, stage.season.campaign_id, LevelRelease("week", level))
     with stage.office.reading() as session:
         hidden = [(row.name, row.pseudonym) for row in session.scalars(select(Team))]
     for kind in ("html", "csv", "json"):
@@ -246,4 +256,4 @@ def test_the_public_report_holds_nothing_that_is_not_released_and_no_name_withou
 
 
 def test_the_judging_page_says_what_is_planned(desk):
-    assert "Nobody judges yet" in desk().page("/judging")
+    assert "No judges yet" in desk().page("/judging")

@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import select, text, update
 from tests.server.pages.organiser.conftest import DESK
 
-from basanite.campaign.people.saying.questions import ask_question
+from basanite.campaign.people.communication import ask_question
 from basanite.campaign.store.tables import Announcement, Event, Message, Question, Webhook
 
 
@@ -57,7 +57,7 @@ def test_a_mail_to_a_role_is_sent_exactly_as_it_was_previewed(desk, stage):
         before = len(session.scalars(select(Message)).all())
     assert eva.act("/mail", **{**fields, "key": "0" * 64}).status_code == 409
     assert eva.act("/mail", carried="x", key="y").status_code == 422
-    assert "on its way" in eva.act("/mail", **fields).text
+    assert "email is sent" in eva.act("/mail", **fields).text
     with stage.office.reading() as session:
         rows = session.scalars(select(Message).where(Message.template == "to_role")).all()
         assert len(session.scalars(select(Message)).all()) == before + 2
@@ -91,7 +91,7 @@ def test_a_webhook_is_added_shows_its_secret_once_and_is_ended_after_a_confirmat
     with stage.office.reading() as session:
         hook = session.scalars(select(Webhook.id)).one()
     assert "https://example.org/hook" in eva.page(f"/webhooks/{hook}/end")
-    assert "called no more" in eva.act(f"/webhooks/{hook}/end").text
+    assert "no longer called" in eva.act(f"/webhooks/{hook}/end").text
     assert eva.get(f"{DESK}/webhooks/{hook}/end").status_code == 404
 
 
@@ -111,7 +111,7 @@ def test_the_audit_trail_is_filtered_paged_and_checked(desk, stage):
     assert len(first) == 50
     assert second
     assert not first & second, "nothing is shown twice"
-    assert "entries holds" in eva.act("/log").text
+    assert "entries is intact" in eva.act("/log").text
     with stage.office.writing() as session:  # somebody who has the database file can do this
         _drop_guards(session, stage.office)
         session.execute(update(Event).where(Event.sequence == 3).values(actor="somebody else"))

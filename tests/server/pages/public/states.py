@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from tests.server.pages.states import NOW, count, name, row, seen, several
 
-from basanite.campaign.keeping.publishing.gathering import BoardPage as Released
-from basanite.campaign.keeping.publishing.gathering import Departure
-from basanite.campaign.results.seen import BoardRow, Provenance, SeenBoard
-from basanite.server.pages.public import board, plan, results, system
-from basanite.server.pages.runs.values import values_of
+from basanite.campaign.archive.public_record import BoardPage as Released
+from basanite.campaign.archive.public_record import Departure
+from basanite.campaign.results.views import BoardRow, Provenance, SeenBoard
+from basanite.server.pages import results
+from basanite.server.pages.values import values_of
 
 
 def results_page(state):
     cards = several(state, lambda s, n: results.BoardCard(f"b{n}", name(s), "aqwv", 7, (name(s), name(s))), 60)
-    systems = several(state, lambda s, n: results.SystemLine(f"s{n}", name(s), name(s)), results.SHOWN)
+    systems = several(state, lambda s, n: results.SystemLine(f"s{n}", name(s), name(s)), results.MOST_SYSTEMS)
     truths = several(state, lambda s, n: results.ReferenceLine(name(s), 1, "c" * 64), 20)
     more = max(count(state) - len(systems), 0)
     return results.ResultsPage("Results", cards, systems, truths, min(count(state), 3), NOW, more)
@@ -29,26 +29,28 @@ def board_page(state):
     found = SeenBoard(
         "small", "week", "CLIR", "1A", "", "aqwv", rows, {name(state): 2}, "named", "full", (name(state),), made
     )
-    return board.page_of(Released("week-clir", name(state), found, ()))
+    return results.board_page(Released("week-clir", name(state), found, ()))
 
 
 def system_page(state):
     one = seen(state)
     words = several(state, lambda s, n: (name(s), name(s)), 30)
-    return system.SystemPage(
+    return results.SystemPage(
         name(state), "CLIR · 1A", name(state), "on time", "full", words, values_of(one.result.data), "1.0", "6.0.4", 1
     )
 
 
 def plan_page(state):
-    gone = several(state, lambda s, n: Departure(name(s), NOW, name(s), n % 2 == 0, (name(s),)), plan.SHOWN)
-    return plan.PlanPage("Plan", several(state, row, 200), gone, 2, "d" * 64, name(state))
+    gone = several(
+        state, lambda s, n: Departure(name(s), NOW, name(s), n % 2 == 0, (name(s),)), results.MOST_DEPARTURES
+    )
+    return results.PlanPage("Plan", several(state, row, 200), gone, 2, "d" * 64, name(state))
 
 
 ALL = {
     results.ResultsPage: results_page,
-    board.BoardPage: board_page,
-    system.SystemPage: system_page,
-    plan.PlanPage: plan_page,
+    results.BoardPage: board_page,
+    results.SystemPage: system_page,
+    results.PlanPage: plan_page,
 }
 """By the dataclass of a page, what makes it in a state."""

@@ -7,10 +7,10 @@ from sqlalchemy import select
 from tests.campaign.staging import staged
 from tests.server.pages.conftest import give_passwords
 
-from basanite.campaign.keeping.publishing.writing import publish
+from basanite.campaign.actions.releases import LevelRelease, release
+from basanite.campaign.archive.publication import publish
 from basanite.campaign.office import Actor
-from basanite.campaign.organising.releasing import release
-from basanite.campaign.people.teams.making import allow_naming
+from basanite.campaign.people.teams import allow_naming
 from basanite.campaign.store.tables import Team
 
 HOME = "/campaigns/small"
@@ -19,8 +19,7 @@ LEVELS = ("certification", "top", "details", "public")
 
 @pytest.fixture
 def stage(office, clock, pack):
-    made = staged(office, clock, pack)
-    give_passwords(office, made.season)
+    made = staged(office, clock, pack, then=give_passwords)
     clock.set("2018-04-03 12:00")
     for team, file in (("alpha", "perfect"), ("beta", "silent")):
         made.submit(team=team, file=file, label=team, description={"text": f"The system of {team.title()}"})
@@ -32,7 +31,7 @@ def let_out(stage, clock, *levels):
     for level in levels:
         if level == "top":
             clock.set("2018-04-20 12:00")
-        stage.do(release, Actor(stage.season.eva), stage.season.campaign_id, "week", level)
+        stage.do(release, Actor(stage.season.eva), stage.season.campaign_id, LevelRelease("week", level))
 
 
 def pages(browser):
@@ -58,7 +57,7 @@ def test_nothing_is_shown_before_it_is_released_to_the_public(visit, stage, cloc
         assert answer.status_code == 200, path
         assert "1.0000" not in answer.text, path
         assert "Alpha" not in answer.text, path
-        assert "aqwv" not in answer.text, path
+        assert "aqwv" not in answer.text.lower(), path
 
 
 @pytest.mark.req("P-25", case="good")
@@ -82,10 +81,11 @@ def test_released_results_name_those_who_agreed_and_nobody_else(visit, stage, cl
     assert "1.0000" in board
     assert "<svg" in board
     systems = [answer.text for path, answer in seen.items() if "/systems/" in path]
-    assert any("left out: it would name its maker" in text for text in systems)
+    assert any("omitted: it would reveal the author" in text for text in systems)
     assert any("The system of Alpha" in text for text in systems)
 
 
+@pytest.mark.few(1)
 @pytest.mark.req("P-25")
 @pytest.mark.parametrize("who", [None, "ada", "bea"])
 def test_public_pages_show_the_same_to_everybody(visit, stage, clock, who):
@@ -93,7 +93,7 @@ def test_public_pages_show_the_same_to_everybody(visit, stage, clock, who):
     assert "Nothing is public yet" in visit(who).get(f"{HOME}/results").text
     let_out(stage, clock, "public")
     page = visit(who).get(f"{HOME}/results").text
-    assert "Evaluation week: CLIR 1A" in page
+    assert "Evaluation week: CLIR" in page
 
 
 @pytest.mark.req("P-29")

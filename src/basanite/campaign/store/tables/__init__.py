@@ -8,20 +8,14 @@ from basanite.campaign.store.tables.acts import (
     Appeal,
     Approval,
     Certification,
+    Event,
     Message,
     MilestoneState,
     Question,
     ReadMark,
     Release,
     Webhook,
-)
-from basanite.campaign.store.tables.annotating import (
-    AnnotationConfig,
-    AnnotationDecision,
-    AnnotationDocument,
-    AnnotationEvent,
-    AnnotationProject,
-    AnnotationTask,
+    Worker,
 )
 from basanite.campaign.store.tables.answering import (
     PooledAnswer,
@@ -36,9 +30,56 @@ from basanite.campaign.store.tables.answering import (
     ReadingUpload,
     ReceivedAnswer,
 )
-from basanite.campaign.store.tables.base import Base, Moment
-from basanite.campaign.store.tables.guards import ADDED_TO, KEPT
-from basanite.campaign.store.tables.judging import (
+from basanite.campaign.store.tables.base import ADDED_TO, KEPT, Base, Moment
+from basanite.campaign.store.tables.people import (
+    Acceptance,
+    Account,
+    AddressSeen,
+    Download,
+    DutyException,
+    FailedSignIn,
+    Grant,
+    Identity,
+    LeadRequest,
+    Link,
+    Membership,
+    Person,
+    Resource,
+    Session,
+    Signature,
+    Team,
+    Token,
+)
+from basanite.campaign.store.tables.submissions import (
+    Adoption,
+    Batch,
+    BatchItem,
+    Board,
+    CampaignRow,
+    Charge,
+    Deviation,
+    Dropped,
+    Extra,
+    Freeze,
+    Looks,
+    PackFile,
+    PlanVersion,
+    Receipt,
+    ReceiptKey,
+    Reference,
+    Result,
+    Sketch,
+    Submission,
+    Upload,
+)
+from basanite.campaign.store.tables.work import (
+    AnnotationConfig,
+    AnnotationDecision,
+    AnnotationDocument,
+    AnnotationEvent,
+    AnnotationProject,
+    AnnotationSuggestion,
+    AnnotationTask,
     Assignment,
     CrowdBatch,
     Judgement,
@@ -51,41 +92,6 @@ from basanite.campaign.store.tables.judging import (
     PanelScheme,
     RoundEnd,
     Seat,
-)
-from basanite.campaign.store.tables.log import Event, Worker
-from basanite.campaign.store.tables.people import (
-    Account,
-    FailedSignIn,
-    Grant,
-    Identity,
-    Link,
-    Person,
-    Session,
-    Token,
-)
-from basanite.campaign.store.tables.plans import CampaignRow, Deviation, Freeze, PackFile, PlanVersion
-from basanite.campaign.store.tables.results import (
-    Adoption,
-    Batch,
-    BatchItem,
-    Board,
-    Looks,
-    Receipt,
-    ReceiptKey,
-    Reference,
-    Result,
-)
-from basanite.campaign.store.tables.submissions import Charge, Dropped, Extra, Sketch, Submission, Upload
-from basanite.campaign.store.tables.teams import (
-    Acceptance,
-    AddressSeen,
-    Download,
-    DutyException,
-    LeadRequest,
-    Membership,
-    Resource,
-    Signature,
-    Team,
 )
 
 __all__ = [
@@ -100,6 +106,7 @@ __all__ = [
     "AnnotationDocument",
     "AnnotationEvent",
     "AnnotationProject",
+    "AnnotationSuggestion",
     "AnnotationTask",
     "Announcement",
     "Appeal",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from datetime import datetime
 from typing import Any
 
@@ -130,3 +131,175 @@ class Grant(Base):
     reason: Mapped[str] = mapped_column(default="")
     ended: Mapped[datetime | None]
     ended_by: Mapped[str | None]
+
+
+LONGEST_CODE = 20
+
+
+def code_of(name: str) -> str:
+    """The TeamID that a name suggests: its letters a to z and digits; empty if it has none.
+
+    >>> code_of("Équipe d'Été 7")
+    'EquipedEte7'
+    """
+    bare = unicodedata.normalize("NFKD", name)
+    return "".join(char for char in bare if char.isascii() and char.isalnum())[:LONGEST_CODE]
+
+
+class Team(Base):
+    """One team of a campaign; quotas are its, not its members'."""
+
+    __tablename__ = "teams"
+    __table_args__ = (
+        UniqueConstraint("campaign_id", "skeleton"),
+        UniqueConstraint("campaign_id", "pseudonym"),
+        UniqueConstraint("campaign_id", "code"),
+    )
+    id: Mapped[str] = mapped_column(primary_key=True, default=random_id)
+    campaign_id: Mapped[str] = mapped_column(ForeignKey("campaigns.id"))
+    name: Mapped[str]
+    skeleton: Mapped[str]
+    """The name as the eye sees it, so that no two can be taken for each other (X-14)."""
+    code: Mapped[str] = mapped_column(default=lambda context: code_of(context.get_current_parameters()["name"]))
+    """The TeamID of archive names: letters a to z and digits alone (M56)."""
+    pseudonym: Mapped[str]
+    track: Mapped[str] = mapped_column(default="")
+    state: Mapped[str] = mapped_column(default="active")
+    """`active`, `merged`, `split`, `left`."""
+    successor: Mapped[str | None]
+    named_consent: Mapped[datetime | None]
+    """When the PI agreed to be named in public (P-25)."""
+    named_by: Mapped[str | None]
+    made: Mapped[datetime]
+    made_by: Mapped[str]
+
+
+class Membership(Base):
+    """A person in a team: asked, active, refused or left; one person, one team in a campaign (X-7)."""
+
+    __tablename__ = "memberships"
+    id: Mapped[str] = mapped_column(primary_key=True, default=random_id)
+    team_id: Mapped[str] = mapped_column(ForeignKey("teams.id"), index=True)
+    person_id: Mapped[str] = mapped_column(ForeignKey("people.id"), index=True)
+    role: Mapped[str] = mapped_column(default="member")
+    """`pi` or `member`."""
+    site: Mapped[str] = mapped_column(default="")
+    state: Mapped[str] = mapped_column(default="asked")
+    asked: Mapped[datetime]
+    decided: Mapped[datetime | None]
+    decided_by: Mapped[str | None]
+    ended: Mapped[datetime | None]
+
+
+class Signature(Base):
+    """A signed agreement of a team: uploaded, executed (counter-signed), expired or ended (P-26)."""
+
+    __tablename__ = "signatures"
+    id: Mapped[str] = mapped_column(primary_key=True, default=random_id)
+    campaign_id: Mapped[str] = mapped_column(ForeignKey("campaigns.id"))
+    team_id: Mapped[str] = mapped_column(ForeignKey("teams.id"), index=True)
+    agreement: Mapped[str]
+    version: Mapped[str]
+    signatory: Mapped[str]
+    """The person id of who signed."""
+    copy_digest: Mapped[str | None]
+    state: Mapped[str] = mapped_column(default="uploaded")
+    uploaded: Mapped[datetime]
+    executed: Mapped[datetime | None]
+    executed_by: Mapped[str | None]
+    expires: Mapped[datetime | None]
+    deletion_asked: Mapped[datetime | None]
+    deletion_certified: Mapped[datetime | None]
+    deletion_by: Mapped[str | None]
+    """The person who certified that the data are deleted."""
+    deletion_digest: Mapped[str | None]
+    """Where the certificate lies among the files, sealed with that person's key."""
+
+
+class Acceptance(Base):
+    """A person accepted a version of the rules (M77, M82)."""
+
+    __tablename__ = "acceptances"
+    __table_args__ = (UniqueConstraint("campaign_id", "person_id", "rules", "version"),)
+    id: Mapped[str] = mapped_column(primary_key=True, default=random_id)
+    campaign_id: Mapped[str] = mapped_column(ForeignKey("campaigns.id"))
+    person_id: Mapped[str] = mapped_column(ForeignKey("people.id"))
+    rules: Mapped[str]
+    version: Mapped[str]
+    at: Mapped[datetime]
+
+
+class Download(Base):
+    """A person downloaded a file of a pack (P-26)."""
+
+    __tablename__ = "downloads"
+    id: Mapped[str] = mapped_column(primary_key=True, default=random_id)
+    campaign_id: Mapped[str] = mapped_column(ForeignKey("campaigns.id"), index=True)
+    person_id: Mapped[str]
+    team_id: Mapped[str | None]
+    pack: Mapped[str]
+    digest: Mapped[str]
+    at: Mapped[datetime]
+
+
+class Resource(Base):
+    """Data a team harvested or bought, use of open queries, online adaptation; what must be shared when (M93)."""
+
+    __tablename__ = "resources"
+    id: Mapped[str] = mapped_column(primary_key=True, default=random_id)
+    campaign_id: Mapped[str] = mapped_column(ForeignKey("campaigns.id"))
+    team_id: Mapped[str] = mapped_column(ForeignKey("teams.id"), index=True)
+    kind: Mapped[str]
+    """`harvested`, `purchased`, `open_queries`, `adaptation`."""
+    language: Mapped[str] = mapped_column(default="")
+    description: Mapped[str]
+    used_in: Mapped[str] = mapped_column(default="")
+    """The window in which it is first used; harvested data are shared when that closes."""
+    share_by: Mapped[datetime | None]
+    shared: Mapped[datetime | None]
+    where: Mapped[str] = mapped_column(default="")
+    made: Mapped[datetime]
+    made_by: Mapped[str]
+    withdrawn: Mapped[datetime | None]
+
+
+class LeadRequest(Base):
+    """A person asks to lead a team; an organiser grants it, and only then can the team be made (M61)."""
+
+    __tablename__ = "lead_requests"
+    id: Mapped[str] = mapped_column(primary_key=True, default=random_id)
+    campaign_id: Mapped[str] = mapped_column(ForeignKey("campaigns.id"), index=True)
+    person_id: Mapped[str] = mapped_column(ForeignKey("people.id"), index=True)
+    text: Mapped[str] = mapped_column(default="")
+    state: Mapped[str] = mapped_column(default="asked")
+    """`asked`, `granted`, `refused`, `withdrawn`."""
+    asked: Mapped[datetime]
+    decided: Mapped[datetime | None]
+    decided_by: Mapped[str | None]
+    reason: Mapped[str] = mapped_column(default="")
+
+
+class DutyException(Base):
+    """A person may judge and take part all the same: two organisers say why (X-4)."""
+
+    __tablename__ = "duty_exceptions"
+    id: Mapped[str] = mapped_column(primary_key=True, default=random_id)
+    campaign_id: Mapped[str] = mapped_column(ForeignKey("campaigns.id"), index=True)
+    person_id: Mapped[str] = mapped_column(ForeignKey("people.id"), index=True)
+    reason: Mapped[str]
+    asked: Mapped[datetime]
+    asked_by: Mapped[str]
+    seconded: Mapped[datetime | None]
+    seconded_by: Mapped[str | None]
+    ended: Mapped[datetime | None]
+    ended_by: Mapped[str | None]
+
+
+class AddressSeen(Base):
+    """A person was at a network address, of which only a keyed digest is kept: shared ones are shown (X-7)."""
+
+    __tablename__ = "addresses_seen"
+    person_id: Mapped[str] = mapped_column(ForeignKey("people.id"), primary_key=True)
+    digest: Mapped[str] = mapped_column(primary_key=True, index=True)
+    first: Mapped[datetime]
+    last: Mapped[datetime]

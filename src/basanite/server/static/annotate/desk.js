@@ -57,6 +57,24 @@ export class Desk {
     this.send([["span.remove", { object: place.id, field: field.name, mention: mention.id }]]);
   }
 
+  // Accept suggestions, as one change; gives the ids of the marks.
+  accept(several) {
+    const ids = several.map(() => uuid()), changes = several.flatMap((one, at) => {
+      const object = uuid(), kind = this.model.categories.get(one.category).table ? "row.add" : "create";
+      return [
+        [kind, { object, category: one.category, parent: "", suggestion: one.id }],
+        ["span.add", { object, field: "mention", parts: one.parts }, ids[at]],
+        ...Object.entries(one.fields).map(([field, value]) => ["set", { object, field, value }]),
+      ];
+    });
+    this.send(changes);
+    return ids;
+  }
+
+  dismiss(one) {
+    this.send([["dismiss", { suggestion: one.id }]]);
+  }
+
   // Mark the selected words for a slot of an object; gives the mark's id.
   mark(place, field, { start, end }) {
     const held = this.model.get(place.id).mentions[field.name] ?? [], parts = [this.points(start, end)];
@@ -114,8 +132,9 @@ export class Desk {
     if (this.model.redo.length) this.send([["redo", { events: this.model.redo }]]);
   }
 
-  finish() {
-    this.log.add([["done", {}]]);
+  // Finished, with as many contradictions as were shown; gives the event's id.
+  finish(contradictions) {
+    return this.log.add([["done", contradictions ? { contradictions } : {}]])[0].id;
   }
 
   reopen() {

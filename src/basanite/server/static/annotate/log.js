@@ -132,7 +132,7 @@ export class Log {
     return false;
   }
 
-  // Whoever signs in again in another tab has another token.
+  // Anyone who signs in again in another tab has another token.
   async freshToken() {
     const answer = await fetch(this.address, { headers: { Accept: "application/json" } }).catch(() => null);
     const told = answer?.ok ? await answer.json().catch(() => null) : null;

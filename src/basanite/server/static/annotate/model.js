@@ -20,7 +20,7 @@ export class Model {
 
   begin() {
     this.version += 1;
-    Object.assign(this, { things: new Map(), idle: new Set(), note: "", index: null });
+    Object.assign(this, { things: new Map(), idle: new Set(), answered: new Set(), note: "", index: null });
   }
 
   // Take in all events; those that were taken in before are passed over if the order is the same.
@@ -158,6 +158,7 @@ const WORK = {
     const thing = model.thing(object);
     return Boolean(thing && model.categories.get(thing.category).inferred && model.change(thing, { inferred: value }));
   },
+  "dismiss": (model, { suggestion }) => Boolean(model.answered.add(suggestion)),
   "note": (model, { object, text }) => {
     if (!object) { model.note = text; return true; }
     const thing = model.thing(object);
@@ -165,10 +166,11 @@ const WORK = {
   },
 };
 
-function create(model, { object, category: name, parent }) {
+function create(model, { object, category: name, parent, suggestion }) {
   const category = model.categories.get(name);
   if (!category || category.single !== (object === singleId(parent, name))) return false;
   if (model.things.has(object) || !model.lies(category, parent)) return false;
+  if (suggestion) model.answered.add(suggestion);
   return Boolean(model.make(object, category, parent));
 }
 

@@ -12,6 +12,7 @@ import { item, Reviewed } from "./review.js";
 import { searching } from "./search.js";
 import { TextPane, trimmed, wordStep } from "./text.js";
 
+const PAUSE = 1500;
 const given = JSON.parse(document.querySelector("script[type='application/json']").textContent);
 const { words, config } = given;
 const find = (id) => document.getElementById(id);
@@ -62,9 +63,12 @@ export class Page {
     return category.colour.startsWith("#") ? category.colour : `var(--${category.colour.replace("_", "-")})`;
   }
 
-  objects(name) {
-    const all = [...this.model.things.values()].filter((one) => one.category === name);
-    return all.map((one, at) => ({ value: one.id, title: this.form.titled(this.places.at(one.id), at) }));
+  // What a field can point to: the objects of its categories, with their words where they have no name.
+  objects(names) {
+    return names.flatMap((name) => [...this.model.things.values()].filter((one) => one.category === name).map((one, at) => {
+      const mention = Object.values(one.mentions).flat()[0], title = this.form.titled(this.places.at(one.id), at);
+      return { value: one.id, title: mention && !one.fields.name ? `${title}: ${this.desk.words(mention)}` : title };
+    }));
   }
 
   enter(place) {
@@ -76,14 +80,28 @@ export class Page {
   // After every change: the model takes it in, and what it touches is drawn again.
   changed(status, heard) {
     if (heard?.review) this.review = new Reviewed(heard.review).after(this.review);
+    else if (heard?.review === null) this.reviewSoon();
     this.draw();
     this.say(status);
+  }
+
+  // Of a large text the reasoner is asked in a pause, not on every save.
+  reviewSoon() {
+    clearTimeout(this.pause);
+    this.pause = setTimeout(() => this.reviewNow(), PAUSE);
+  }
+
+  async reviewNow() {
+    clearTimeout(this.pause);
+    const answer = await fetch(given.reviews, { headers: { Accept: "application/json" } }).catch(() => null);
+    const told = answer?.ok ? await answer.json().catch(() => null) : null;
+    if (told?.review) { this.review = new Reviewed(told.review).after(this.review); this.draw(); }
   }
 
   draw() {
     this.model.update(this.log.events);
     const found = this.chosen ? this.desk.found(this.chosen) : null;
-    if (!found) this.chosen = "";
+    if (!found && !this.suggested(this.chosen)) this.chosen = "";
     this.pane.chosen = this.chosen;
     if (this.shown !== this.model.version) {
       this.shown = this.model.version;
@@ -109,7 +127,36 @@ export class Page {
         for (const mention of held) marks.push({ id: mention.id, category, label, parts: this.desk.units(mention.parts) });
       }
     }
+    for (const one of this.suggestions()) {
+      const category = this.model.categories.get(one.category);
+      if (category) marks.push({ id: one.id, category, label: `${category.title}?`, parts: this.desk.units(one.parts), tentative: true });
+    }
     return marks;
+  }
+
+  // What is suggested and not answered yet; what is marked already needs no answer.
+  suggestions() {
+    if (this.model.done) return [];
+    const standing = new Set([...this.model.things.values()].flatMap((one) => Object.values(one.mentions).flat().map((mention) => `${one.category} ${mention.parts}`)));
+    return (given.suggestions ?? []).filter((one) => !this.model.answered.has(one.id) && !standing.has(`${one.category} ${one.parts}`));
+  }
+
+  suggested(id) {
+    return this.suggestions().find((one) => one.id === id);
+  }
+
+  // Take a suggestion as it is: its words become a mark like any other, which can be changed.
+  accept(several) {
+    if (this.desk.locked || !several.length) return;
+    const ids = this.desk.accept(several);
+    this.choose(ids.at(-1));
+  }
+
+  refuse(one) {
+    if (this.desk.locked) return;
+    const next = this.suggestions().find((other) => other.id !== one.id && String(other.parts) >= String(one.parts));
+    this.desk.dismiss(one);
+    this.choose(next?.id ?? "");
   }
 
   // The words that are selected, also while the focus is in the form.
@@ -211,6 +258,8 @@ export class Page {
   }
 
   removeChosen() {
+    const tentative = this.suggested(this.chosen);
+    if (tentative) { this.refuse(tentative); return; }
     const found = this.chosen && this.desk.found(this.chosen);
     if (!found) return;
     const thing = this.model.get(found.object), category = this.model.categories.get(found.category);
@@ -238,11 +287,13 @@ export class Page {
   listen() {
     const text = find("text");
     text.addEventListener("keydown", (event) => this.pressed(event));
-    text.addEventListener("click", () => { if (getSelection().isCollapsed) this.chooseAt(this.caret.focus); });
+    text.addEventListener("click", () => { this.caret.follow(); if (getSelection().isCollapsed) this.chooseAt(this.caret.focus); });
     document.addEventListener("keydown", (event) => this.anywhere(event));
     for (const [id, act] of Object.entries({
       "undo": () => this.desk.undo(), "redo": () => this.desk.redo(), "finish": () => this.finish(), "reopen": () => this.desk.reopen(),
       "start-out": () => this.reshape("start", -1), "start-in": () => this.reshape("start", 1), "end-in": () => this.reshape("end", -1), "end-out": () => this.reshape("end", 1),
+      "accept": () => { const one = this.suggested(this.chosen); if (one) this.accept([one]); },
+      "refuse": () => this.removeChosen(), "accept-all": () => this.accept(this.suggestions()),
       "add-part": () => this.addPart(), "everywhere": () => this.everywhere(), "drop-mark": () => this.removeChosen(),
     })) {
       find(id)?.addEventListener("click", act);
@@ -259,7 +310,7 @@ export class Page {
     if (mark && !this.desk.locked) { this.markAs(mark); return event.preventDefault(); }
     if (event.ctrlKey || event.metaKey || event.altKey) return undefined;
     const act = {
-      "Enter": () => this.chooseAt(this.caret.focus), "Escape": () => { this.choose(""); this.caret.put(this.caret.focus); },
+      "Enter": () => { const one = this.suggested(this.chosen); if (one) this.accept([one]); else this.chooseAt(this.caret.focus); }, "Escape": () => { this.choose(""); this.caret.put(this.caret.focus); },
       "Delete": () => this.removeChosen(), "Backspace": () => this.removeChosen(), "-": () => this.removeChosen(),
       ">": () => this.reshape("end", 1), "<": () => this.reshape("end", -1), ")": () => this.reshape("start", 1), "(": () => this.reshape("start", -1),
       "+": () => this.addPart(), "*": () => this.everywhere(), "=": () => this.tick(), "]": () => this.step(1), "[": () => this.step(-1),
@@ -305,15 +356,27 @@ export class Page {
   // Finished: everything is sent first, then the next text opens. Contradictions are pointed at once more before that.
   async finish() {
     if (this.model.done || this.ending) return;
-    if (this.review.grave.length && !this.warned) { this.warned = true; this.tell(told(words.finishAnyway, { count: this.review.grave.length })); return; }
+    if (this.warns()) return;
     document.activeElement?.blur?.();
     this.ending = true;
-    this.desk.finish();
+    const id = this.desk.finish(this.review.grave.length);
     for (let wait = 0; this.log.pending.length; wait = 300) {
       await new Promise((resolve) => setTimeout(resolve, wait));
       await this.log.flush();
     }
-    location.assign(given.next);
+    this.ending = false;
+    if (!this.log.refused.some((one) => one.event.id === id)) { location.assign(given.next); return; }
+    await this.reviewNow(); // the server knows of contradictions that the page has not shown yet
+    this.warns();
+  }
+
+  // Whether contradictions are pointed at now; asked again with the same ones, the text is finished.
+  warns() {
+    const count = this.review.grave.length;
+    if (!count || this.warned) return false;
+    this.warned = true;
+    this.tell(told(words.finishAnyway, { count }));
+    return true;
   }
 
   palette() {
@@ -331,10 +394,23 @@ export class Page {
   bar() {
     const found = this.chosen && this.desk.found(this.chosen), category = found && this.model.categories.get(found.category);
     find("chosen").hidden = !found;
+    this.suggestionBar();
     if (found) fill(find("chosen-words"), [make("strong", {}, bdi(category.title)), " ", bdi(this.desk.words(found.mention))]);
     const asking = found && this.asking;
     find("asking").hidden = !asking;
     if (asking) fill(find("asking"), [bdi(`${asking.field.title}:`), ...asking.options.map((one) => this.option(one))]);
+  }
+
+  // The bar of a chosen suggestion: what is suggested, by which source, and how to answer.
+  suggestionBar() {
+    const bar = find("suggestion"), one = this.suggested(this.chosen), left = this.suggestions().length;
+    if (!bar) return;
+    bar.hidden = !one;
+    find("suggestions-left").hidden = !left;
+    if (left) find("suggestions-count").textContent = told(words.suggestionsLeft, { count: left });
+    if (!one) return;
+    const category = this.model.categories.get(one.category);
+    fill(find("suggestion-words"), [make("strong", {}, bdi(category.title)), " ", bdi(this.desk.words(one)), " ", make("span", { class: "muted small" }, bdi(told(words.suggestedBy, { source: one.source })))]);
   }
 
   option(one) {

@@ -73,7 +73,7 @@ export class TextPane {
     if (!marks.length) return words;
     const top = marks.reduce((one, other) => (other.length < one.length ? other : one));
     const element = document.createElement("span");
-    element.className = "mark";
+    element.className = marks.every((one) => one.tentative) ? "mark tentative" : "mark";
     element.dataset.marks = marks.map((one) => one.id).join(" ");
     element.style.setProperty("--kind", this.colour(top.category));
     if (marks.length > 1 || top.lane) element.style.boxShadow = this.lines(marks);
@@ -237,4 +237,4 @@ function cut(text, start, end) {
   return [...pieces, [start, end]];
 }
 
-const signature = (one) => `${one.id}.${one.part}:${one.start}-${one.end}/${one.lane}/${one.label}`;
+const signature = (one) => `${one.tentative ? "?" : ""}${one.id}.${one.part}:${one.start}-${one.end}/${one.lane}/${one.label}`;

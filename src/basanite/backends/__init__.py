@@ -1,1 +1,0 @@
-"""Array backends that need an extra, found by entry point only."""

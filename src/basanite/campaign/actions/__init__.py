@@ -1,0 +1,1 @@
+"""What organizers do, one action at a time: plans, references, re-scoring, appeals, releases, approvals."""

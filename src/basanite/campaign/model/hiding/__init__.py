@@ -1,1 +1,0 @@
-"""Results with everything left out that their viewer may not see."""

@@ -1,1 +1,0 @@
-"""What comes of what was said: decisions on disagreements, files, a new truth."""

@@ -1,1 +1,0 @@
-"""A panel while it is judged: items, seats, progress, closeness, pay."""

@@ -1,1 +1,0 @@
-"""`basanite admin`: judges, annotators and readers, and what comes of their work."""

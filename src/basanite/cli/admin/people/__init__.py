@@ -1,1 +1,0 @@
-"""`basanite admin`: people, teams, their rights and what they signed."""

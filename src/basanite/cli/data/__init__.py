@@ -1,1 +1,0 @@
-"""Commands about data sets, queries and domains."""

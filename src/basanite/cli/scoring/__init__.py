@@ -1,1 +1,0 @@
-"""Commands for scoring at home: check, pack, score, compare, advise, explore, pool, and list what there is."""

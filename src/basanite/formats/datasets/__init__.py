@@ -1,0 +1,1 @@
+"""Released data sets and build packs: their trees, names, documents, domains and usage rules."""

@@ -1,1 +1,0 @@
-"""Names of archives, released data sets, build packs, domains and usage rules."""

@@ -1,1 +1,0 @@
-"""The query language, and packs of queries."""

@@ -1,1 +1,0 @@
-"""What end-to-end submissions add: metadata, images, instructions, and what judges said of them."""

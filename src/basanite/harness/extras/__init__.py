@@ -1,1 +1,0 @@
-"""What can be asked beyond the plan's graphs: learning curves, layers, invariance; kept like other steps."""

@@ -1,1 +1,0 @@
-"""Why a statement holds: derivation trees as values, text, pages and RDF."""

@@ -1,1 +1,0 @@
-"""Charts of a report: points, axes, heat maps and strips, in one look."""

@@ -1,1 +1,0 @@
-"""The outputs of a report: each module writes the one model as one kind of file."""

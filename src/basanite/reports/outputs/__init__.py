@@ -1,0 +1,1 @@
+"""How a report is shown: HTML, slides, tables for programs, LaTeX and text for a terminal."""

@@ -1,0 +1,1 @@
+"""Where the sums of measures are computed: NumPy with BLAS, or PyTorch on a card."""

@@ -1,0 +1,1 @@
+"""From a model and data to features: layers of models, folders of weights, folders of inputs, files of features."""

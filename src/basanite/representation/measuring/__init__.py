@@ -1,1 +1,0 @@
-"""Measuring one set of features: values with intervals, by class and by group, and the worst rows."""

@@ -1,1 +1,0 @@
-"""Features from models: any layer, transformed inputs, and a curve over training."""

@@ -1,1 +1,0 @@
-"""The shift experiment: new classes are mixed in step by step, and every measure gives a curve."""

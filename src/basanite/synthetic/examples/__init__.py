@@ -1,1 +1,0 @@
-"""The small examples of the repository, each made again by one command, byte for byte."""

@@ -1,1 +1,0 @@
-"""Made-up files of the kinds that evaluations ship: packs, pictures, sounds."""
