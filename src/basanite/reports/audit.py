@@ -84,28 +84,28 @@ def audit_report(found: Audit) -> Report:
 def _sentences(found: Audit) -> Iterator[str]:
     claims, order = found.ranked.claims, [one.system for one in found.ranked.standings]
     holding = sum(one.holds for one in claims)
-    yield f"{_share(holding, len(claims))} that the order claims {'holds' if holding == 1 else 'hold'}."
+    yield f"{_share(holding, len(claims), 'claimed difference')} {'holds' if holding == 1 else 'hold'}."
     neighbors = [one for one in claims if order.index(one.second) == order.index(one.first) + 1]
     kept = sum(one.holds for one in neighbors)
     if len(neighbors) < len(claims):
-        yield f"{_share(kept, len(neighbors))} between neighbors {'holds' if kept == 1 else 'hold'}."
+        yield f"{_share(kept, len(neighbors), 'difference')} between neighbors {'holds' if kept == 1 else 'hold'}."
     low, high = found.ranked.standings[0].ranks
     best = [one.system for one in found.ranked.standings if one.ranks[0] == 1]
     if len(best) > 1:
         shown = ", ".join(best[:NAMED]) + (" …" if len(best) > NAMED else "")
         yield f"The first place is open between {plural('system', len(best))}: {shown}."
     else:
-        yield f"{best[0]} is first" + (", shown better than all others." if (low, high) == (1, 1) else ".")
+        yield f"{best[0]} is first" + (", significantly better than all others." if (low, high) == (1, 1) else ".")
     yield from _needed_sentence(neighbors, found)
 
 
-def _share(some: int, count: int) -> str:
-    """How many of the differences, as the beginning of a sentence.
+def _share(some: int, count: int, word: str) -> str:
+    """How many of them, as the beginning of a sentence.
 
-    >>> _share(1, 1), _share(0, 3), _share(2, 15)
-    ('1 of 1 difference', '0 of 3 differences', '2 of 15 differences')
+    >>> _share(1, 1, "difference"), _share(0, 3, "difference"), _share(2, 15, "claimed difference")
+    ('1 of 1 difference', '0 of 3 differences', '2 of 15 claimed differences')
     """
-    return f"{some:,} of {plural('difference', count)}"
+    return f"{some:,} of {plural(word, count)}"
 
 
 def _needed_sentence(neighbors: Sequence[Claim], found: Audit) -> Iterator[str]:

@@ -52,18 +52,19 @@ def power_report(found: Sequence[Enough], *, task: str = "") -> Report:
     needed = tuple(row for one in found for row in _units_needed(one))
     observed = tuple(_now(one) for one in found if one.units is not None)
     return Report(
-        title="How many units are enough",
+        title="How many units are needed",
         subtitle=f"Power on {task}" if task else "Power from a stated variance",
         sections=sections_with_content(
             Section(
                 "What these units can show",
                 "",
-                (_table_with_content("Now", NOW_COLUMNS, _rows_by_name(observed, task), DETECTABLE),) * bool(observed),
+                (_table_with_content("Present units", NOW_COLUMNS, _rows_by_name(observed, task), DETECTABLE),)
+                * bool(observed),
             ),
             Section(
                 "What would be enough",
                 "",
-                (_table_with_content("Needed", NEEDED_COLUMNS, _rows_by_name(needed, task)),) * bool(needed),
+                (_table_with_content("Units needed", NEEDED_COLUMNS, _rows_by_name(needed, task)),) * bool(needed),
             ),
             Section("How this was computed", "", (facts_table(facts),), detail=True),
             Section("Notes", "", (Text("Notes", tuple(_notes(found))),)),

@@ -122,7 +122,7 @@ def judged_table(shift: Shift) -> Table:
         "CI over draws excludes 0. Tau-b: Kendall's, against the share of target rows. Range: of the mean curve "
         "before scaling; deviation: of source-only draws."
     )
-    return Table("Is it monotone?", (*columns, "Remarks"), rows, note)
+    return Table("Monotonicity", (*columns, "Remarks"), rows, note)
 
 
 def values_table(shift: Shift) -> Table:
@@ -156,7 +156,7 @@ def curve_charts(shift: Shift) -> Iterator[Chart]:
             title=title,
             summary=(
                 f"Scaled values of {enumeration(tuple(map(measure_title, names)))} against the share of target rows. "
-                f"Most steady is {measure_title(best.name)} (tau-b {number(best.tau_b)})."
+                f"The most monotone is {measure_title(best.name)} (tau-b {number(best.tau_b)})."
             ),
             kind="line",
             data=Table(title, ("Measure", "Share of target", "Scaled value", "Low", "High"), rows),
@@ -179,12 +179,13 @@ def _sentences(shift: Shift) -> Iterator[str]:
     if falls:
         yield f"Monotone at every level: {enumeration(tuple(falls))}."
     if steady:
-        yield f"Without a step that is shown to go the wrong way: {enumeration(tuple(steady))}."
+        yield f"No significant step in the wrong direction: {enumeration(tuple(steady))}."
     if bent:
         worst = max(bent, key=lambda curve: curve.largest_violation)
         yield (
-            f"{plural('measure', len(bent))} step the wrong way; the largest violation is that of "
-            f"{measure_title(worst.name)} ({number(worst.largest_violation)} of its range)."
+            f"{plural('measure', len(bent))} {'takes' if len(bent) == 1 else 'take'} significant steps in the wrong "
+            f"direction; the largest is that of {measure_title(worst.name)} ({number(worst.largest_violation)} of its "
+            "range)."
         )
     yield from (f"{measure_title(curve.name)} is flat." for curve in shift.judged if FLAT in curve.flags)
 

@@ -189,7 +189,7 @@ def _data(result: ResultFolder) -> Iterator[Figure]:
     yield Table("Data and splits", columns, tuple(rows))
     found = tuple(_counts(manifest["data"]))
     if found:
-        yield Table("Counts found beside those of the plan", ("Task", "What", "Found", "Published"), found)
+        yield Table("Counts in the data and in the published plan", ("Task", "What", "Found", "Published"), found)
 
 
 def _counts(data: Mapping[str, Any]) -> Iterator[tuple[Cell, ...]]:

@@ -32,7 +32,7 @@ def render(report: Report) -> bytes:
     lines = [_headline(line) for line in report.headlines[:4]] or short[:3]
     deck.cover(report.title, report.subtitle, lines, _doubts(report.flags))
     _bullets(deck, "In doubt", report.flags)
-    _bullets(deck, "In short", report.sentences)
+    _bullets(deck, "Summary", report.sentences)
     for section in report.sections:
         for figure in section.figures:
             if not (isinstance(figure, Table) and figure.detail):  # details are for the page and for CSV
