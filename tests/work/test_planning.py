@@ -118,7 +118,7 @@ def test_a_judge_does_not_meet_the_same_query_twice_where_that_can_be():
 
 
 def test_where_it_cannot_be_it_is_logged_with_the_numbers():
-    scheme = scheme_of("relevance", per_item=2)
+    scheme = scheme_of("relevance", per_item=2, alike_at_most=1)
     plan = plan_rounds(items(4, query="q"), judges(3), scheme, 5)
     assert [problem.rule for problem in plan.warnings] == ["M52"]
     assert "3 judges get 'q' more than once: 8 judgments for 3 judges" in plan.warnings[0].message

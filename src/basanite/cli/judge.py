@@ -10,6 +10,7 @@ import click
 
 from basanite.cli.judge_agreement import agreement
 from basanite.cli.judge_correlation import correlate
+from basanite.cli.judge_costs import cost
 from basanite.cli.judge_rounds import JUDGING, check, plan, prepare, preset, scheme_at
 from basanite.cli.judge_systems import systems
 from basanite.cli.locks import make_key
@@ -24,6 +25,7 @@ from basanite.cli.options import (
     show_findings,
     show_report,
 )
+from basanite.cli.queries import catalogue_option, chosen_catalogue
 from basanite.errors import InvalidInputError, SettingError
 from basanite.formats.archives.output import refuse_to_overwrite, whole_or_absent
 from basanite.formats.bounded import read_bounded
@@ -65,21 +67,26 @@ def batch() -> None:
 )
 @click.option("--out", type=PATH, required=True, help="The folder to write; must not exist yet.")
 @key_file
+@catalogue_option
 @as_json
-def export(scheme: Path, items: Path, out: Path, key: Path, as_json: bool) -> None:
+def export(scheme: Path, items: Path, out: Path, key: Path, catalogue: Path | None, as_json: bool) -> None:
     """Write the files with which a crowd platform judges the items by the file SCHEME; the key seals each row.
+
+    Domains are explained by their definitions, and queries in plain words if the scheme names their notation.
 
     question.xml is the page that workers see and batch.csv its table. Keep record.json: it holds what workers
     must not see, and results are checked against it.
     """
     refuse_to_overwrite(out)
+    domains = chosen_catalogue(catalogue, json=as_json)
     chosen = run_or_exit(lambda: scheme_at(scheme), json=as_json)
     if not key.exists():
         make_key(key)
     secret = _key(key)
     made, findings = read_offline_items(items, chosen, secret)
     run_or_exit(lambda: _sound(findings), json=as_json)
-    sent, record = export_offline(chosen, read_bounded(scheme, LARGEST_SCHEME).decode("utf-8", "replace"), made, secret)
+    text = read_bounded(scheme, LARGEST_SCHEME).decode("utf-8", "replace")
+    sent, record = export_offline(chosen, text, made, secret, catalogue=domains)
     with whole_or_absent(out, items) as folder:
         folder.mkdir(mode=0o700)
         for name, content in ((TEMPLATE, sent.template.encode()), (ROWS, sent.table), (RECORD, record)):
@@ -187,5 +194,5 @@ def judge() -> None:
     """Human judging: schemes, passages, rounds, crowd batches, agreement, system rankings, correlation."""
 
 
-for command in (check, preset, schema_command("judge"), prepare, plan, batch, agreement, systems, correlate):
+for command in (check, preset, schema_command("judge"), prepare, plan, cost, batch, agreement, systems, correlate):
     judge.add_command(command)

@@ -379,10 +379,11 @@ def deal(
     seed: int,
     *,
     given: bool = False,
+    most: int = 1,
 ) -> tuple[list[Hand], list[Problem]]:
     """Every bundle to so many judges, those counted who had it before; what cannot be done is reported beside it.
 
-    Bundles are dealt genre by genre, or, if the order is `given`, as they come.
+    Bundles are dealt genre by genre, or, if the order is `given`, as they come. `most` is how many alike a judge gets.
     """
     table, hands = _table_of(judges, before, seed), [Hand(judge) for judge in judges]
     held = Counter(bundle.name for several in before.values() for bundle in several)
@@ -396,7 +397,7 @@ def deal(
             hands[at].bundles.append(bundle)
         if wanted != EVERYBODY and len(able) < needed:
             short[wanted - needed + len(able)] += len(bundle)
-    return hands, [*_short_items(short, wanted), *_met_again(table, bundles, wanted)]
+    return hands, [*_short_items(short, wanted), *_met_again(table, bundles, wanted, most)]
 
 
 def _table_of(judges: Sequence[Judge], before: Mapping[str, Sequence[Bundle]], seed: int) -> _Table:
@@ -429,16 +430,19 @@ def _short_items(short: Mapping[int, int], wanted: int) -> Iterator[Problem]:
         yield Problem(RULE_REACHED, FILE, None, None, message, fix, severity="warn", where="metadata")
 
 
-def _met_again(table: _Table, bundles: Sequence[Bundle], wanted: int) -> Iterator[Problem]:
-    """What a judge gets although the same was to be met once only; logged, never silent."""
+def _met_again(table: _Table, bundles: Sequence[Bundle], wanted: int, most: int) -> Iterator[Problem]:
+    """What a judge gets more often than the scheme wants; logged, never silent."""
     needs = Counter(values for bundle in bundles for values in bundle.apart)
-    met = [(values, again) for values in sorted(needs) if (again := int((table.apart[values] > 1).sum()))]
-    fix = "enroll more judges, lower per_item, or accept it: it is in the log"
+    met = [(values, again) for values in sorted(needs) if (again := int((table.apart[values] > most).sum()))]
+    often = "once" if most == 1 else f"{most} times"
     for values, again in met[:NAMED]:
         named, people = ", ".join(values), len(table.judges)
         judgements = needs[values] * (wanted or people)
-        message = f"{again} judges get {named!r} more than once: {judgements} judgments for {people} judges"
+        message = f"{again} judges get {named!r} more than {often}: {judgements} judgments for {people} judges"
+        fix = f"enroll more judges, {ceil(judgements / most)} or more, lower per_item, or accept it: it is in the log"
         yield Problem(RULE_APART, FILE, None, None, message, fix, named, severity="warn", where="metadata")
     if len(met) > NAMED:
-        message = f"so it is with {len(met) - NAMED} more: {len(met)} of {len(needs)} are met more than once by a judge"
+        fix = "enroll more judges, lower per_item, or accept it: it is in the log"
+        others = f"{len(met)} of {len(needs)} are met more than {often} by a judge"
+        message = f"so it is with {len(met) - NAMED} more: {others}"
         yield Problem(RULE_APART, FILE, None, None, message, fix, severity="warn", where="metadata")

@@ -19,21 +19,26 @@ from html import escape
 from typing import Any, Final
 
 from basanite.errors import SettingError
+from basanite.formats.datasets.domains import Catalogue, Domain
 from basanite.formats.retrieval.judgements import CROWD_COLUMNS, LARGEST, REJECTED, STATUSES, pseudonym
 from basanite.problems import Findings, Problem, Severity, shortened
 from basanite.work.answers import read_answers
+from basanite.work.block_notes import known_domain, query_note
 from basanite.work.items import Block, Item
 from basanite.work.questions import Question
 from basanite.work.result_files import table
 from basanite.work.scheme import EVERYBODY, Scheme
 
 FRAME_HEIGHT: Final = 900
+NOTE: Final = "_note"
+"""The end of a variable's name that explains the block of the variable before it."""
 SCHEMA: Final = "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/2011-11-11/HTMLQuestion.xsd"
 ELEMENTS: Final = "https://assets.crowd.aws/crowd-html-elements.js"
 STYLE: Final = (
     "body{font:16px/1.5 sans-serif;max-width:52rem;margin:1rem auto;padding:0 1rem}"
     "fieldset{border:1px solid #999;border-radius:4px;margin:1rem 0}"
-    ".theirs{border:1px dashed #999;padding:.5rem 1rem}img{max-width:100%}label{display:block;padding:.25rem 0}"
+    ".theirs{border:1px dashed #999;padding:.5rem 1rem}.note{color:#333;font-size:.9em}"
+    "img{max-width:100%}label{display:block;padding:.25rem 0}"
 )
 
 
@@ -70,6 +75,8 @@ def page_html(scheme: Scheme, variables: Sequence[str]) -> str:
 
 
 def _block_html(name: str) -> str:
+    if name.endswith(NOTE):
+        return f'<div class="note">${{{name}}}</div>'
     if name.startswith("image"):
         return f'<p><img src="${{{name}}}" alt="summary"></p>'
     if name.startswith("instructions"):
@@ -149,17 +156,24 @@ def why_not(scheme: Scheme) -> str:
 
 
 def export_batch(
-    scheme: Scheme, items: Sequence[Item], *, batch: str, key: bytes, image_url: Callable[[str], str]
+    scheme: Scheme,
+    items: Sequence[Item],
+    *,
+    batch: str,
+    key: bytes,
+    image_url: Callable[[str], str],
+    catalogue: Catalogue | None = None,
 ) -> Batch:
     """The template and the table of a batch; checks go out like real items, training does not.
 
-    `image_url` gives an unguessable https address for the digest of an image.
+    `image_url` gives an unguessable https address for the digest of an image. Domains of the catalogue, or of the
+    shipped one, go out with their definitions.
     """
     reason = why_not(scheme)
     if reason or len(key) < SHORTEST_KEY:
         raise SettingError(reason or f"The key of a batch has {len(key)} bytes; give at least {SHORTEST_KEY}.")
     sent = sorted((item for item in items if item.role != "training"), key=lambda item: item.id)
-    inputs = {item.id: dict(_inputs(item.blocks, image_url)) for item in sent}
+    inputs = {item.id: dict(_inputs(item.blocks, image_url, scheme, catalogue)) for item in sent}
     names = list(dict.fromkeys(name for some in inputs.values() for name in some))
     filled = {item: {name: some.get(name, "") for name in names} for item, some in inputs.items()}
     hits = tuple(Hit(item, some, seal(key, batch, item, some)) for item, some in filled.items())
@@ -175,13 +189,37 @@ def seal(key: bytes, batch: str, item: str, inputs: Mapping[str, str]) -> str:
     return hmac.new(key, words.encode(), hashlib.sha256).hexdigest()
 
 
-def _inputs(blocks: Iterable[Block], image_url: Callable[[str], str]) -> Iterator[tuple[str, str]]:
-    """Variables by the kinds of blocks; of several of one kind the later ones are numbered."""
+def _inputs(
+    blocks: Iterable[Block], image_url: Callable[[str], str], scheme: Scheme, catalogue: Catalogue | None
+) -> Iterator[tuple[str, str]]:
+    """Variables by the kinds of blocks, with notes beside them; of several of one kind the later ones are numbered."""
     seen: Counter[str] = Counter()
     for block in blocks:
         seen[block.kind] += 1
         name = block.kind if seen[block.kind] == 1 else f"{block.kind}_{seen[block.kind]}"
+        if (known := known_domain(block, catalogue)) is not None:
+            title, domain = known
+            yield name, escape(title)
+            yield name + NOTE, _domain_html(domain)
+            continue
         yield name, _value(block, image_url)
+        if note := query_note(scheme, block):
+            yield name + NOTE, escape(note)
+
+
+def _domain_html(domain: Domain) -> str:
+    """The definition of a domain with what belongs to it and what does not."""
+    lists = (
+        ("Belongs to it", domain.in_scope),
+        ("Does not belong to it", domain.out_of_scope),
+        ("Notes", domain.notes),
+    )
+    parts = [f"<p>{escape(domain.definition)}</p>"]
+    for title, lines in lists:
+        if lines:
+            entries = "".join(f"<li>{escape(line)}</li>" for line in lines)
+            parts.append(f"<p><b>{title}</b></p><ul>{entries}</ul>")
+    return "".join(parts)
 
 
 def _value(block: Block, image_url: Callable[[str], str]) -> str:

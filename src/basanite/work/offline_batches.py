@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from basanite.formats.bounded import read_bounded
+from basanite.formats.datasets.domains import Catalogue
 from basanite.formats.strict_json import parse
 from basanite.problems import Findings, Problem
 from basanite.reports.outputs.data_files import csv_cell
@@ -74,10 +75,12 @@ def _with_image(item: Item, file: str, findings: Findings) -> Item:
     return replace(item, blocks=(*item.blocks, Block(IMAGE, address)), digest=digest)
 
 
-def export_offline(scheme: Scheme, text: str, items: Sequence[Item], key: bytes) -> tuple[Batch, bytes]:
+def export_offline(
+    scheme: Scheme, text: str, items: Sequence[Item], key: bytes, *, catalogue: Catalogue | None = None
+) -> tuple[Batch, bytes]:
     """The batch, and its record as a file: the text of the scheme, every row and its facts, under a seal."""
     name = _mac(key, ["batch", text, [item.id for item in items]])[:20]
-    batch = export_batch(scheme, items, batch=name, key=key, image_url=lambda address: address)
+    batch = export_batch(scheme, items, batch=name, key=key, image_url=lambda address: address, catalogue=catalogue)
     content = {
         "format": FORMAT,
         "batch": name,

@@ -150,7 +150,8 @@ def plan_more(
             message = f"nobody is in the group {group!r}, so its judgments cannot be made"
             fix = f"enroll judges as {group}"
             findings.add(Problem("P-30", "plan", None, None, message, fix, group, severity="warn"))
-        hands, short = deal(bundles, members, wanted, before, seed, given=scheme.order == "given")
+        given, most = scheme.order == "given", scheme.alike_at_most
+        hands, short = deal(bundles, members, wanted, before, seed, given=given, most=most)
         findings.extend(short)
         for hand in hands:
             made.extend(schedule(hand, deck, mine.get(hand.judge.id, ())))

@@ -184,7 +184,9 @@ class Scheme(Section):
     groups: Mapping[str, Judgements] = field(default_factory=dict)
     """The same for `expert`, `novice` and `judge` where they differ."""
     keep_apart: OneOrMore = ()
-    """Facts of which a judge should not see the same twice, such as `["query"]`; where it must, that is logged."""
+    """Facts of which a judge should not see the same too often, such as `["query"]`; where it must, that is logged."""
+    alike_at_most: Annotated[int, Field(ge=1, le=10_000)] = 1
+    """How many items that are the same in `keep_apart` a judge should see."""
     together: OneOrMore = ()
     """Facts whose equal items are judged in a row by one judge, such as `["system", "document"]`."""
     balance: OneOrMore = ()
@@ -213,6 +215,8 @@ class Scheme(Section):
     """What judgements become in the end, beside the table of all answers."""
     shows: OneOrMore = ()
     """The kinds of blocks that an item of this scheme must have."""
+    notation: Annotated[str, OneOf(("", "clir"))] = ""
+    """The notation of queries, which is explained to judges: "clir" is that of cross-language retrieval."""
     languages: OneOrMore = ()
     """Tags of the languages that judges should know."""
 

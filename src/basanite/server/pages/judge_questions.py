@@ -13,11 +13,12 @@ from typing import Any
 from markupsafe import Markup, escape
 
 from basanite.campaign.model.refusals import RefusedError, problem
-from basanite.formats.datasets.domains import Domain, shipped_domains
+from basanite.formats.datasets.domains import Domain
 from basanite.formats.retrieval.instructions import sanitize_instructions
 from basanite.problems import Problem
 from basanite.server.catalogue import plural, say, say_plain, sentence
 from basanite.server.pages.forms import Form
+from basanite.work.block_notes import known_domain, query_note
 from basanite.work.items import Block
 from basanite.work.questions import Question
 from basanite.work.scheme import Scheme
@@ -53,6 +54,8 @@ class ShownBlock:
     dir: str = "auto"
     image: str = ""
     """The address of a picture."""
+    note: str = ""
+    """What a query asks for in plain words."""
     domain: Domain | None = None
     """What the catalogue says of it (M87)."""
     side: bool = False
@@ -64,6 +67,7 @@ class ShownBlock:
 def shown_blocks(scheme: Scheme, blocks: Sequence[Block], base: str) -> tuple[ShownBlock, ...]:
     """The blocks of an item, ready for the page."""
     made = [_shown_block(block, number, base) for number, block in enumerate(blocks, 1)]
+    made = [replace(one, note=query_note(scheme, block)) for one, block in zip(made, blocks, strict=True)]
     for question in scheme.questions:
         places = [at for at, block in enumerate(blocks) if block.kind == question.on]
         if question.widget == "spans" and places:
@@ -83,7 +87,7 @@ def _shown_block(block: Block, number: int, base: str) -> ShownBlock:
     if block.kind == "image":
         return replace(plain, text=Markup(""), image=f"{base}/images/{block.value}")
     if block.kind == "domain":
-        return _domain(plain, block.value)
+        return _domain(plain, block)
     return plain
 
 
@@ -93,14 +97,10 @@ def _title(block: Block) -> str:
     return block.title or str(say(TITLES[block.kind]))
 
 
-def _domain(plain: ShownBlock, value: str) -> ShownBlock:
+def _domain(plain: ShownBlock, block: Block) -> ShownBlock:
     """A domain by code or name, with its definition where the catalogue knows it (M87)."""
-    catalogue = shipped_domains()
-    known = catalogue.domains.get(catalogue.codes.get(value, value))
-    if known is None:
-        return plain
-    name = known.name if value == known.code else value
-    return replace(plain, text=escape(name.replace("-", " ")), domain=known)
+    known = known_domain(block)
+    return plain if known is None else replace(plain, text=escape(known[0]), domain=known[1])
 
 
 def instructions_markup(instructions: str) -> Markup:
