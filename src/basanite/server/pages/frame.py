@@ -283,7 +283,8 @@ def _entries(session: Session, request: Request, caller: Caller) -> Iterable[Ent
     for group, label, part, readers in ENTRIES:
         if readers & mine:
             address = f"{base}/{part}" if part else base
-            current = path == address if not part else path.startswith(address)
+            inside = [address, *(f"{base}/{below}" for below in BELOW.get(part, ()))]
+            current = path == address if not part else path.startswith(tuple(inside))
             count = _unread(session, caller) if part == "announcements" else 0
             yield Entry(say(label), address, current, count, "" if group == before else GROUPS[group])
             before = group
@@ -325,7 +326,6 @@ ENTRIES: list[tuple[str, str, str, frozenset[str]]] = [
     (TAKE_PART, sentence("Team"), "team", frozenset({"joining", "member"})),
     (TAKE_PART, sentence("Data"), "packs", frozenset({"joining", "member", "evaluation"})),
     (OUTCOME, sentence("Leaderboard"), "leaderboard", EVERYBODY),
-    (OUTCOME, sentence("Results"), "results", EVERYBODY),
     (WORK, sentence("Judging"), "judging", frozenset({"judge"})),
     (WORK, sentence("Annotate"), "annotate", frozenset({"annotator", "adjudicator"})),
     (WORK, sentence("Adjudicate"), "adjudicate", frozenset({"adjudicator"})),
@@ -337,3 +337,5 @@ ENTRIES: list[tuple[str, str, str, frozenset[str]]] = [
 ]
 """The navigation of a campaign, grouped by what people do: a label, the rest of the address, and who sees it: a role,
 or `joining`, who may still join a team."""
+BELOW = {"leaderboard": ("results", "plan")}
+"""Pages that are reached from the page of an entry, and stand below it (P-38)."""

@@ -116,7 +116,7 @@ def results_page(found: Gathered, without_runs: tuple[str, ...] = ()) -> Results
         ReferenceLine(f"{one.task} · {one.dataset}", one.version, one.commitment) for one in found.references
     )
     return ResultsPage(
-        say("Results"),
+        say("Released results"),
         tuple(map(_board_card, found.boards)),
         tuple(systems[:MOST_SYSTEMS]),
         references,

@@ -41,13 +41,13 @@ def test_the_navigation_counts_what_waits_and_says_where(desk, visit):
 @pytest.mark.parametrize(
     ("who", "groups"),
     [
-        (None, [["Overview"], ["Leaderboard", "Results"], ["Calendar", "News", "Questions"]]),
+        (None, [["Overview"], ["Leaderboard"], ["Calendar", "News", "Questions"]]),
         (
             "alan",
             [
                 ["Overview"],
                 ["Submit", "Submissions", "Team", "Data"],
-                ["Leaderboard", "Results"],
+                ["Leaderboard"],
                 ["Calendar", "News", "Questions"],
             ],
         ),

@@ -16,7 +16,7 @@ def results_page(state):
     systems = several(state, lambda s, n: results.SystemLine(f"s{n}", name(s), name(s)), results.MOST_SYSTEMS)
     truths = several(state, lambda s, n: results.ReferenceLine(name(s), 1, "c" * 64), 20)
     more = max(count(state) - len(systems), 0)
-    return results.ResultsPage("Results", cards, systems, truths, min(count(state), 3), NOW, more)
+    return results.ResultsPage("Released results", cards, systems, truths, min(count(state), 3), NOW, more)
 
 
 def board_page(state):
