@@ -111,12 +111,19 @@ export class TextPane {
     if (scroll) found[0]?.scrollIntoView({ block: "nearest" });
   }
 
-  // Several marks at once.
+  // Several marks at once. Only the text scrolls to them: if the page did, a button that was just pressed would move away
+  // from under the pointer, and the click would be lost.
   chooseAll(ids) {
     for (const one of this.root.querySelectorAll(".mark.chosen")) one.classList.remove("chosen");
     const wanted = new Set(ids), found = [...this.root.querySelectorAll(".mark")].filter((one) => one.dataset.marks.split(" ").some((id) => wanted.has(id)));
     for (const one of found) one.classList.add("chosen");
-    found[0]?.scrollIntoView({ block: "nearest" });
+    if (found.length) this.bring(found[0]);
+  }
+
+  // Scroll the text by as little as shows a mark.
+  bring(mark) {
+    const frame = this.root.parentElement, seen = frame.getBoundingClientRect(), box = mark.getBoundingClientRect();
+    frame.scrollTop += Math.min(0, box.top - seen.top) || Math.max(0, box.bottom - seen.bottom);
   }
 
   // The offset of a place in the page, or null if it lies elsewhere.
