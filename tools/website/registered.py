@@ -62,7 +62,17 @@ def _task(task: Task) -> str:
         ["reference", "needed" if task.needs_reference else "not needed"],
         ["source", cell(task.citation)],
     ]
-    return page(f"## {task.name}", f"{cell(task.summary)}.", table(["", ""], facts), _settings(task))
+    return page(f"## {task.name}", f"{cell(task.summary)}.", table(["", ""], facts), _answers(task), _settings(task))
+
+
+def _answers(task: Task) -> str:
+    if task.answers is None:
+        return ""
+    file = f" of {code(task.answers.file)}" if task.answers.file else ""
+    sample = (
+        f"The first lines{file} in an example:\n\n```text\n{task.answers.example}```" if task.answers.example else ""
+    )
+    return page(f"Submission: {task.answers.words}", sample)
 
 
 def _settings(task: Task) -> str:

@@ -30,6 +30,8 @@ def tasks(as_json: bool) -> None:
         return
     for row in rows:
         _say(f"{row['name']}: {row['summary']}", f"{row['citation']}. Primary value: {row['primary']}.")
+        if row["answers"]:
+            _say("  Submission:", *(f"  {line}" for line in _shown_answers(row["answers"])))
         own = {name: text for name, text in row["settings"].items() if name not in {s.name for s in ANALYSIS}}
         _say_pairs(own)
     _say("For every task, about the analysis:")
@@ -70,14 +72,22 @@ def _task(name: str) -> dict[str, Any]:
     try:
         task = find_task(name)
     except BasaniteError as fault:
-        return {"name": name, "summary": str(fault), "primary": "", "settings": {}, "citation": ""}
+        return {"name": name, "summary": str(fault), "primary": "", "settings": {}, "citation": "", "answers": None}
     return {
         "name": task.name,
         "summary": task.summary,
         "primary": task.primary,
         "settings": {setting.name: setting.help for setting in (*task.settings, *ANALYSIS)},
         "citation": task.citation,
+        "answers": None if task.answers is None else asdict(task.answers),
     }
+
+
+def _shown_answers(answers: Mapping[str, Any]) -> list[str]:
+    """What a submission looks like, with the first lines of an example."""
+    head = f"The first lines of {answers['file']}:" if answers["file"] else "The first lines of an example:"
+    example = answers["example"].splitlines()
+    return [answers["words"], *([head, *(f"  {line.expandtabs(4)}" for line in example)] if example else [])]
 
 
 def _metric(name: str) -> dict[str, Any]:

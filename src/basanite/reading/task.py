@@ -35,7 +35,7 @@ from basanite.reading.task_report import (
     spoken_of,
 )
 from basanite.reports.wording import plural
-from basanite.tasks import Inputs, Setting, Task
+from basanite.tasks import AnswerFormat, Inputs, Setting, Task
 from basanite.tasks.settings import names_list, number_or_nan, one_of
 
 NO_HUMAN: Final = "no answers of people were given, so ratios to human performance are undefined"
@@ -256,4 +256,11 @@ TASK = Task(
     ),
     figures=reading_figures,
     compared_figures=compared_figures,
+    answers=AnswerFormat(
+        "One JSON object on each line: an answer to a query in a document, with its kind and the evidence for it.",
+        example=(
+            '{"query":"games","document":"nfl-101","answer":{"?G":["Bills v '
+            'Dolphins"]},"kind":"explicit","provenance":[]}\n'
+        ),
+    ),
 )

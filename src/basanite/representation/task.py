@@ -45,7 +45,7 @@ from basanite.representation.submission import (
     read_labelled_rows,
 )
 from basanite.representation.values import class_weights
-from basanite.tasks import Inputs, Task
+from basanite.tasks import AnswerFormat, Inputs, Task
 
 NAME: Final = "representation"
 ID: Final = "id"
@@ -331,4 +331,9 @@ TASK: Final = Task(
     open=open_representation,
     settings=tuple(setting for setting in SETTINGS if setting.name != "level"),
     figures=representation_figures,
+    answers=AnswerFormat(
+        "Features of the rows in a file of NumPy (.npz with the array `features`), PyTorch, Parquet, CSV "
+        "or JSON lines, with ids or in the order of the data.",
+        content="any",
+    ),
 )

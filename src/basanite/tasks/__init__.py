@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final, Literal, Protocol
 
 from basanite.analysis.results import Analysis, Comparison
 from basanite.errors import SettingError, UnknownNameError
@@ -68,6 +68,19 @@ class Opened(Protocol):
 
 
 @dataclass(frozen=True)
+class AnswerFormat:
+    """What a submission looks like: in words, and by the beginning of a file (P-42)."""
+
+    words: str
+    example: str = ""
+    """The first lines of a real submission; none where it is no text."""
+    file: str = ""
+    """The file in the archive that the lines are from."""
+    content: Literal["text", "archive", "any"] = "text"
+    """What a file of it holds: text or a table, packed or not; an archive of several files; or anything."""
+
+
+@dataclass(frozen=True)
 class Task:
     """One thing systems are asked to do: data, with the few functions that only it can give."""
 
@@ -98,6 +111,8 @@ class Task:
     systems_in: Callable[[Path], Sequence[str] | None] = lambda path: None
     """The systems in a file of a kind that may hold the reference too, of which the setting `system` chooses one; None
     for a file of any other kind (T-29)."""
+    answers: AnswerFormat | None = None
+    """What people are told to send."""
     check_alike: Callable[[Sequence[Analysis]], None] = lambda analyses: None
     """Refuses to compare systems that were not run alike, with the difference, beyond what every task checks."""
 

@@ -31,7 +31,7 @@ from basanite.metrics.text.captions import (
 )
 from basanite.metrics.text.meteor import no_synsets
 from basanite.problems import Findings
-from basanite.tasks import Inputs, Setting, Task
+from basanite.tasks import AnswerFormat, Inputs, Setting, Task
 from basanite.tasks.explanations.captions import EXPLANATIONS
 from basanite.tasks.items import Counted, ItemRun, ItemSpec, Pairs, Settings, opener
 from basanite.tasks.moved_units import moved_figures, text_extracts
@@ -236,4 +236,8 @@ TASK = Task(
     ),
     compared_figures=moved_figures(text_extracts),
     explanations=EXPLANATIONS,
+    answers=AnswerFormat(
+        "One caption for each image, as the results file of COCO, or as JSON lines, CSV or TSV with `id` and `text`.",
+        example=('[\n{\n"caption": "a brown chair sitting next to a dog.",\n"image_id": 1\n},\n'),
+    ),
 )

@@ -36,7 +36,7 @@ from basanite.metrics.classification import (
     statistics,
 )
 from basanite.problems import Findings, Problem
-from basanite.tasks import Setting, Task
+from basanite.tasks import AnswerFormat, Setting, Task
 from basanite.tasks.class_scores import (
     SCORE_METRICS,
     ClassScores,
@@ -357,4 +357,9 @@ TASK = Task(
     figures=classification_figures,
     compared_figures=moved_figures(_extracts),
     explanations=EXPLANATIONS,
+    answers=AnswerFormat(
+        "One row for each item with its `id` and `label`, as CSV, TSV, JSON lines or Parquet. Scores of "
+        "classes may stand in further columns.",
+        example=("id,label\ni001,first\ni002,first\ni003,first\n"),
+    ),
 )

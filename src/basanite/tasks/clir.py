@@ -14,7 +14,7 @@ from basanite.kernel import Scores
 from basanite.metrics.retrieval.query_value import ADWV, AQWV, AQWV_ALL, AQWV_RELEVANT, PFA, PMISS
 from basanite.metrics.retrieval.thresholds import AUC, AUC_POOLED, MQWV, MQWV_CROSSFIT, ORACLE, THETA_BEST
 from basanite.problems import Findings
-from basanite.tasks import Inputs, Setting, Task
+from basanite.tasks import AnswerFormat, Inputs, Setting, Task
 from basanite.tasks.explanations.retrieval import DETECTION
 from basanite.tasks.retrieval.decisions import CLIR_BETAS, PLAN, Opening, language_of, note_unscored, open_run
 from basanite.tasks.retrieval.detection_charts import compared_figures, detection_figures
@@ -112,4 +112,15 @@ TASK = Task(
     figures=detection_figures,
     compared_figures=compared_figures,
     explanations=DETECTION,
+    answers=AnswerFormat(
+        "A .tgz archive with one file for each query, called after it. Each line has a document, Y or N, "
+        "and a confidence from 0.0 to 1.0, separated by tabs. Every document of the set has a line.",
+        example=(
+            "MATERIAL_BASE-1A_20765957\tN\t0.020\n"
+            "MATERIAL_BASE-1A_98834241\tN\t0.0\n"
+            "MATERIAL_BASE-1A_61928565\tN\t0.01714\n"
+        ),
+        file="query04276.tsv",
+        content="archive",
+    ),
 )

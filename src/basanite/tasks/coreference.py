@@ -19,7 +19,7 @@ from basanite.formats.texts.coreference import Document, Documents, Mention, Wor
 from basanite.metrics.matching import best_matching
 from basanite.metrics.text.coreference import CONLL, METRICS, PRADHAN, Resolved, shares_of, statistics
 from basanite.problems import Findings, Problem
-from basanite.tasks import Setting, Task
+from basanite.tasks import AnswerFormat, Setting, Task
 from basanite.tasks.items import Counted, ItemRun, ItemSpec, Pairs, Settings, opener
 from basanite.tasks.moved_units import moved_figures
 from basanite.tasks.settings import one_of
@@ -218,4 +218,14 @@ TASK = Task(
         ),
     ),
     compared_figures=moved_figures(_extracts),
+    answers=AnswerFormat(
+        "The words of the texts in CoNLL-2012 columns with the coreference column last, or CorefUD (CoNLL-U).",
+        example=(
+            "#begin document (story/d01); part 000\n"
+            "story/d01\t0\t0\tOslo\tNNP\t(3)\n"
+            "story/d01\t0\t1\tknew\tVBD\t-\n"
+            "story/d01\t0\t2\tAcme\tNNP\t(2\n"
+            "story/d01\t0\t3\tBank\tNNP\t2)\n"
+        ),
+    ),
 )

@@ -28,7 +28,7 @@ from basanite.metrics.text.dependencies import (
     statistics,
 )
 from basanite.problems import Findings, Problem
-from basanite.tasks import Setting, Task
+from basanite.tasks import AnswerFormat, Setting, Task
 from basanite.tasks.items import Counted, ItemRun, ItemSpec, Pairs, Settings, opener
 from basanite.tasks.moved_units import moved_figures
 from basanite.tasks.settings import one_of
@@ -230,4 +230,13 @@ TASK = Task(
     ),
     figures=dependency_figures,
     compared_figures=moved_figures(_extracts),
+    answers=AnswerFormat(
+        "The same sentences as in the data, parsed, in CoNLL-U.",
+        example=(
+            "1\tOslo\tOslo\tPROPN\tNNP\tNumber=Sing\t2\tnsubj\t_\t_\n"
+            "2\tknew\tknow\tVERB\tVBD\tTense=Past|VerbForm=Fin\t0\troot\t_\t_\n"
+            "3\tAcme\tAcme\tPROPN\tNNP\tNumber=Sing\t2\tobj\t_\t_\n"
+            "4\tBank\tBank\tPROPN\tNNP\tNumber=Sing\t3\tflat\t_\t_\n"
+        ),
+    ),
 )

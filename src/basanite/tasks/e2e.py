@@ -35,7 +35,7 @@ from basanite.metrics.retrieval.query_value import (
     rows_of_shares,
 )
 from basanite.problems import Findings
-from basanite.tasks import Inputs, Setting, Task
+from basanite.tasks import AnswerFormat, Inputs, Setting, Task
 from basanite.tasks.agreement import Agreement, agreement
 from basanite.tasks.clir import METRICS as CLIR_METRICS
 from basanite.tasks.clir import TASK as CLIR
@@ -289,4 +289,15 @@ TASK = Task(
     figures=detection_figures,
     compared_figures=compared_figures,
     depth=DEPTH,
+    answers=AnswerFormat(
+        "A .tgz archive with one folder for each query: its rows, and a summary of every returned "
+        "document as a JSON file and an image.",
+        example=(
+            "MATERIAL_BASE-1A_82658021\tY\t0.9\tFLAIR.Alpha.query10633.MATERIAL_BASE-1A_82658021.json\n"
+            "MATERIAL_BASE-1A_33326549\tN\t0.0075\n"
+            "MATERIAL_BASE-1A_06142092\tN\t0.04\n"
+        ),
+        file="query10633/query10633.tsv",
+        content="archive",
+    ),
 )

@@ -22,7 +22,7 @@ from basanite.formats.retrieval.detection_lines import MATERIAL_DOCUMENT, Layout
 from basanite.kernel import LevelRows, Scores, UnitRows
 from basanite.metrics.retrieval.identification import COLUMNS, METRICS, X1_OF_TRUTH, outcomes
 from basanite.problems import Findings, Problem
-from basanite.tasks import Inputs, Setting, Task
+from basanite.tasks import AnswerFormat, Inputs, Setting, Task
 from basanite.tasks.clir import pattern_text
 from basanite.tasks.retrieval.decisions import PLAN, DetectionRun, Opening, open_run
 
@@ -188,6 +188,17 @@ DOMAINID = Task(
     settings=SETTINGS,
     figures=identification_figures,
     compared_figures=compared_figures,
+    answers=AnswerFormat(
+        "A .tgz archive with one file for each domain, called by its code. Each line has a document, Y "
+        "or N, and a confidence from 0.0 to 1.0, separated by tabs.",
+        example=(
+            "MATERIAL_BASE-1A_00513944\tN\t0.05282\n"
+            "MATERIAL_BASE-1A_01804104\tN\t0.06415\n"
+            "MATERIAL_BASE-1A_02011242\tY\t0.98676\n"
+        ),
+        file="GOV.tsv",
+        content="archive",
+    ),
 )
 LANGID = Task(
     name="langid",
@@ -200,4 +211,15 @@ LANGID = Task(
     settings=SETTINGS,
     figures=identification_figures,
     compared_figures=compared_figures,
+    answers=AnswerFormat(
+        "A .tgz archive with one file for each language, called by its code. Each line has a document, Y "
+        "or N, and a confidence from 0.0 to 1.0, separated by tabs.",
+        example=(
+            "MATERIAL_BASE-1A_00313928\tY\t0.99286\n"
+            "MATERIAL_BASE-1A_00513944\tY\t0.87481\n"
+            "MATERIAL_BASE-1A_01804104\tY\t0.9703\n"
+        ),
+        file="1A.tsv",
+        content="archive",
+    ),
 )

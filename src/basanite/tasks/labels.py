@@ -27,7 +27,7 @@ from basanite.metrics.retrieval.average_precision import (
     rows,
 )
 from basanite.problems import Findings
-from basanite.tasks import Setting, Task
+from basanite.tasks import AnswerFormat, Setting, Task
 from basanite.tasks.items import Counted, ItemSpec, Pairs, Settings, opener
 from basanite.tasks.settings import names_list, one_of, yes_or_no
 
@@ -168,4 +168,13 @@ TASK = Task(
     open=opener(SPEC),
     settings=SETTINGS,
     figures=label_figures,
+    answers=AnswerFormat(
+        "One row for each item with its `id`, and one column of confidences for each class, as CSV, TSV, "
+        "JSON lines or Parquet.",
+        example=(
+            "id,AnswerPhone,DriveCar,Eat,Kiss,Run,SitDown\n"
+            "clip001,0.367,0.155,0.501,0.799,0.449,0.208\n"
+            "clip002,0.278,0.128,0.516,0.665,0.096,0.235\n"
+        ),
+    ),
 )

@@ -55,7 +55,7 @@ from basanite.metrics.text.perplexity import (
     statistics,
 )
 from basanite.problems import Findings
-from basanite.tasks import Inputs, Setting, Task
+from basanite.tasks import AnswerFormat, Inputs, Setting, Task
 from basanite.tasks.explanations.language_models import EXPLANATIONS
 from basanite.tasks.items import Counted, ItemRun, ItemSpec, Pairs, Settings, opener
 from basanite.tasks.settings import number_or_nan, one_of, share_between, whole_number
@@ -356,4 +356,12 @@ TASK = Task(
     ),
     needs_reference=False,
     explanations=EXPLANATIONS,
+    answers=AnswerFormat(
+        "One JSON object on each line: the `id` of a text and the natural logarithms of its tokens' "
+        "probabilities. Or an ARPA file, or what SRILM or KenLM print.",
+        example=(
+            '{"id": "s01", "logprobs": [-7.569, -1.565, -2.023, -4.767, -0.478, -0.396, -5.659, -4.03, '
+            "-0.679, -0.498, -3.183, -6.676, -0.518, -7.098, -5.063, -2.19, -1.295, -0.26]}\n"
+        ),
+    ),
 )

@@ -47,7 +47,7 @@ from basanite.metrics.text.pruning import (
     prune_trees,
 )
 from basanite.problems import Findings, Problem, Severity
-from basanite.tasks import Inputs, Setting, Task
+from basanite.tasks import AnswerFormat, Inputs, Setting, Task
 from basanite.tasks.explanations.parsing import EXPLANATIONS
 from basanite.tasks.items import Counted, ItemRun, ItemSpec, Pairs, Settings, opener
 from basanite.tasks.moved_units import moved_figures
@@ -369,4 +369,11 @@ TASK = Task(
     ),
     compared_figures=compared_figures,
     explanations=EXPLANATIONS,
+    answers=AnswerFormat(
+        "One bracketed tree for each sentence of the data, in its order.",
+        example=(
+            "(TOP (S (PP (IN near) (NP (DT no) (JJ old) (NN judge))) (, ,) (NP (DT a) (NN reader)) (VP (VBD "
+            "read) (NP (DT the) (NN test)) (PP (IN near) (NP (NNS scores)))) (. .)))\n"
+        ),
+    ),
 )

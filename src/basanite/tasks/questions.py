@@ -15,7 +15,7 @@ from basanite.formats.questions.vqa_files import FACTORS
 from basanite.formats.records import Place
 from basanite.metrics.text.questions import ACCURACY, METRICS, Answers, answer_rows, metrics_of
 from basanite.problems import Findings, Problem
-from basanite.tasks import Setting, Task
+from basanite.tasks import AnswerFormat, Setting, Task
 from basanite.tasks.explanations.questions import EXPLANATIONS
 from basanite.tasks.items import Counted, ItemSpec, Pairs, Settings, opener
 from basanite.tasks.moved_units import moved_figures
@@ -154,4 +154,9 @@ TASK = Task(
     several_references=True,
     compared_figures=moved_figures(extracts),
     explanations=EXPLANATIONS,
+    answers=AnswerFormat(
+        "One answer for each question, as the results file of VQA, as the predictions of SQuAD, or as "
+        "JSON lines, CSV or TSV with `id` and `answer`.",
+        example=('[\n{\n"question_id": 10,\n"answer": "1"\n},\n'),
+    ),
 )

@@ -40,7 +40,7 @@ from basanite.metrics.retrieval.ranking import (
     rows,
 )
 from basanite.problems import Findings, Problem, Where
-from basanite.tasks import Inputs, Setting, Task
+from basanite.tasks import AnswerFormat, Inputs, Setting, Task
 from basanite.tasks.explanations.retrieval import RANKING
 from basanite.tasks.items import Counted, ItemRun, ItemSpec, Pairs, Settings, opener
 from basanite.tasks.settings import number_or_nan, one_of, whole_number, yes_or_no
@@ -329,4 +329,9 @@ TASK = Task(
     make_metric=make_measure,
     metric_examples=EXAMPLES,
     explanations=RANKING,
+    answers=AnswerFormat(
+        "A TREC run: query, Q0, document, rank, score and the name of the run, separated by blanks. "
+        "Scores order the documents.",
+        example=("q01 Q0 doc050 1 6.34 alpha\nq01 Q0 doc047 2 5.91 alpha\nq01 Q0 doc010 3 3.91 alpha\n"),
+    ),
 )

@@ -14,7 +14,7 @@ from basanite.formats.records import Place
 from basanite.kernel import LevelRows, UnitRows
 from basanite.metrics.ratings import FORMULA, METRICS, MRMSE, PLAN, RMSE, Rated, clip_to_scale, squared_errors
 from basanite.problems import Findings
-from basanite.tasks import Setting, Task
+from basanite.tasks import AnswerFormat, Setting, Task
 from basanite.tasks.items import Counted, ItemSpec, Pairs, Settings, opener
 from basanite.tasks.settings import names_list, number_range
 
@@ -121,6 +121,15 @@ TASK = Task(
             "The columns that are ratings, separated by commas. [default: all with numbers]",
             names_list,
             EVERY,
+        ),
+    ),
+    answers=AnswerFormat(
+        "One row for each item with its `id`, and one number in a column for each rating, as CSV, TSV, "
+        "JSON lines or Parquet.",
+        example=(
+            "id,overall,food,ambiance,service,noise\n"
+            "review001,3.20,4.10,3.99,5.26,4.53\n"
+            "review002,3.79,2.08,1.02,2.31,2.07\n"
         ),
     ),
 )

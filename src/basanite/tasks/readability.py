@@ -45,7 +45,7 @@ from basanite.metrics.judgement.readability import (
     values,
     worth,
 )
-from basanite.tasks import Setting, Task
+from basanite.tasks import AnswerFormat, Setting, Task
 from basanite.tasks.items import Counted, ItemSpec, Pairs, Settings, opener
 from basanite.tasks.readability_panels import (
     EVERY,
@@ -405,4 +405,8 @@ TASK = Task(
         Setting("null_seed", "The seed of those draws.", partial(whole_number, 0, 2**31 - 1), 0),
     ),
     figures=readability_figures,
+    answers=AnswerFormat(
+        "One row for each passage with its `rating`, as CSV, TSV or JSON lines.",
+        example=("passage,rating\np01,5.00\np02,3.04\np03,2.23\n"),
+    ),
 )

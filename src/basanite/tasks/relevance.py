@@ -27,7 +27,7 @@ from basanite.metrics.relevance import (
     spearman,
 )
 from basanite.problems import Findings
-from basanite.tasks import Setting, Task
+from basanite.tasks import AnswerFormat, Setting, Task
 from basanite.tasks.agreement import grade_agreement
 from basanite.tasks.items import Counted, ItemSpec, Pairs, Settings, opener
 from basanite.tasks.settings import number_range
@@ -213,5 +213,9 @@ TASK = Task(
         Setting(
             "embedding", "How texts become vectors: tfidf, or the embedding of a plug-in.", embedding_name, "tfidf"
         ),
+    ),
+    answers=AnswerFormat(
+        "One row for each item with its `text`, as CSV, TSV or JSON lines.",
+        example=("item,text\nitem01,A small boat sleeps under a bridge.\nitem02,An old man waits behind a fence.\n"),
     ),
 )

@@ -40,7 +40,7 @@ from basanite.metrics.repeats import (
     pass_metric,
 )
 from basanite.problems import Findings, shortened
-from basanite.tasks import Inputs, Setting, Task
+from basanite.tasks import AnswerFormat, Inputs, Setting, Task
 from basanite.tasks.items import Counted, ItemRun, ItemSpec, Pairs, Settings, opener
 from basanite.tasks.moved_units import moved_figures
 from basanite.tasks.settings import names_list, number_or_nan, number_range, one_of
@@ -435,4 +435,10 @@ TASK = Task(
     metric_examples=EXAMPLES,
     open_systems=open_systems,
     check_alike=check_alike,
+    answers=AnswerFormat(
+        "One row for each item with its `score`, as CSV, TSV, JSON lines or Parquet; perhaps with "
+        "`repeat`, `cost` and `latency`. Or a log of inspect_ai, lm-evaluation-harness, promptfoo or "
+        "DeepEval.",
+        example=("item,repeat,score,cost,latency\nq01,1,1,0.0046,1.23\nq01,2,0,0.0044,1.95\n"),
+    ),
 )

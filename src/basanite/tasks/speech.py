@@ -42,7 +42,7 @@ from basanite.formats.texts.transcripts import (
 from basanite.kernel import Scores
 from basanite.metrics.text.speech import CER, METRICS, WER, Aligned, AlignmentCounts, Utterances
 from basanite.problems import Findings
-from basanite.tasks import Inputs, Setting, Task
+from basanite.tasks import AnswerFormat, Inputs, Setting, Task
 from basanite.tasks.explanations.speech import EXPLANATIONS
 from basanite.tasks.items import Counted, ItemRun, ItemSpec, Pairs, Settings, opener
 from basanite.tasks.settings import one_of, whole_number, yes_or_no
@@ -434,4 +434,9 @@ TASK = Task(
     figures=speech_figures,
     compared_figures=compared_speech,
     explanations=EXPLANATIONS,
+    answers=AnswerFormat(
+        "Transcripts as CTM, TRN, Kaldi's text, JSON lines with `id` and `text`, or one line for each "
+        "utterance in order.",
+        example=("call00 A 0.00 0.35 a 0.88\ncall00 A 0.35 0.35 young 0.81\ncall00 A 0.70 0.35 driver 0.60\n"),
+    ),
 )

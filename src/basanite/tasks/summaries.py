@@ -22,7 +22,7 @@ from basanite.metrics.text.rouge import (
     rouge_rows,
 )
 from basanite.problems import Findings, Problem
-from basanite.tasks import Setting, Task
+from basanite.tasks import AnswerFormat, Setting, Task
 from basanite.tasks.explanations.summaries import EXPLANATIONS
 from basanite.tasks.items import Counted, ItemSpec, Pairs, Settings, opener
 from basanite.tasks.moved_units import moved_figures, text_extracts
@@ -164,4 +164,13 @@ TASK = Task(
     ),
     compared_figures=moved_figures(text_extracts),
     explanations=EXPLANATIONS,
+    answers=AnswerFormat(
+        "One summary for each text: JSON lines, CSV or TSV with `id` and `text`, or plain text with one "
+        "summary on each line in order.",
+        example=(
+            '{"id": "t01", "text": "In Corvo, residents discussed a new bridge.\\nA vote follows next week."}\n'
+            '{"id": "t02", "text": "In Farrow, the harbor office rejected the plan for a market.\\nA vote '
+            'follows next week."}\n'
+        ),
+    ),
 )

@@ -33,7 +33,7 @@ from basanite.metrics.text.tagging import (
     type_rows,
 )
 from basanite.problems import Findings, Problem
-from basanite.tasks import Setting, Task
+from basanite.tasks import AnswerFormat, Setting, Task
 from basanite.tasks.items import Counted, ItemRun, ItemSpec, Pairs, Settings, opener
 from basanite.tasks.moved_units import moved_figures
 from basanite.tasks.settings import one_of
@@ -319,4 +319,9 @@ TASK = Task(
         ),
     ),
     compared_figures=moved_figures(_extracts),
+    answers=AnswerFormat(
+        "The words of the texts in columns with the tag last (IOB, IOBES or BILOU), and an empty line "
+        "after each sentence. Or a key of word senses.",
+        example=("-DOCSTART- d01 O\n\nOslo NNP B-LOC\nknew VBD O\nAcme NNP B-ORG\nBank NNP I-ORG\nnear IN O\n"),
+    ),
 )

@@ -52,7 +52,7 @@ from basanite.metrics.text.translation import (
     unigram_statistics,
 )
 from basanite.problems import Findings
-from basanite.tasks import Inputs, Setting, Task
+from basanite.tasks import AnswerFormat, Inputs, Setting, Task
 from basanite.tasks.explanations.translation import EXPLANATIONS
 from basanite.tasks.items import Counted, ItemRun, ItemSpec, Pairs, Settings, opener
 from basanite.tasks.moved_units import moved_figures, text_extracts
@@ -293,4 +293,12 @@ TASK = Task(
     compared_figures=moved_figures(text_extracts),
     explanations=EXPLANATIONS,
     systems_in=wmt_systems,
+    answers=AnswerFormat(
+        "One translation for each segment: JSON lines, CSV or TSV with `id` and `text`, or plain text "
+        "with one segment on each line in order.",
+        example=(
+            '{"id": "doc00-1", "text": "My sister promised two two a cars near the my morning."}\n'
+            '{"id": "doc00-2", "text": "Last year the new near sold a bag of rice on the main road."}\n'
+        ),
+    ),
 )

@@ -39,6 +39,7 @@ from basanite.server.pages.prose import markdown
 from basanite.server.pages.templates import Paged
 from basanite.server.pages.times import Clocks
 from basanite.server.pages.values import values_of
+from basanite.tasks import AnswerFormat
 
 NOW = datetime(2018, 4, 6, 13, 30, tzinfo=UTC)
 LATER, EARLIER = NOW + timedelta(days=3, hours=4), NOW - timedelta(hours=5)
@@ -292,7 +293,10 @@ def submit_page(state):
     choices = several(state, lambda s, n: submit.Choice(slot(s, n), '{"task": "CLIR"}', ("gpu",)), 60)
     filled = {"label": name(state), "type": "primary", "description-text": name(state)}
     held, left = several(state, upload, 3), several(state, left_upload, 3)
-    return submit.SubmitPage("Submit", choices, "w1|CLIR|1A|", "small", 2**33, False, ("gpu",), filled, "", held, left)
+    formats = several(state, lambda s, n: submit.TaskFormat(name(s), AnswerFormat(name(s), name(s) * 3, name(s))), 6)
+    return submit.SubmitPage(
+        "Submit", choices, "w1|CLIR|1A|", "small", 2**33, False, ("gpu",), filled, "", held, left, formats
+    )
 
 
 def upload(state, number):

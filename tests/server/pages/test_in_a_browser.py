@@ -28,7 +28,7 @@ def test_the_digest_in_the_browser_is_sha256(shown):
     tab = shown(next(page for page in ALL if page.__name__ == "CodePage"), "one")
     lengths = [0, 1, 3, 55, 56, 63, 64, 65, 119, 120, 1000, 100_003]
     script = """async (lengths) => {
-      const { Sha256 } = await import("/static/sha256.js");
+      const { Sha256 } = await import("/static/submit/sha256.js");
       return lengths.map((size) => {
         const bytes = new Uint8Array(size).map((_, at) => (at * 7 + size) % 256), digest = new Sha256();
         for (let at = 0; at < size; at += 777) digest.update(bytes.subarray(at, at + 777));
@@ -96,6 +96,28 @@ def test_a_run_is_submitted_by_keyboard_alone_and_followed_to_its_value(season_t
     assert tab.get_by_text("received").first.is_visible()
     stage.work(row.id, "perfect")
     tab.wait_for_selector("text=1.0000")  # without loading the page again by hand
+
+
+@pytest.mark.req("P-42")
+def test_a_file_that_looks_wrong_is_noted_with_its_reason_and_can_be_sent_all_the_same(season_tab, tmp_path):
+    tab, notice = season_tab, season_tab.locator("#checked")
+
+    def choose(name, content):
+        (tmp_path / name).write_bytes(content)
+        tab.set_input_files("#f-file", str(tmp_path / name))
+
+    assert tab.locator("#what-to-send [data-of]:visible").count() == 2, "the chosen window, and the format of its task"
+    choose("empty.tgz", b"")
+    tab.locator("#checked.bad").wait_for()
+    assert notice.inner_text() == "This file is empty."
+    assert not tab.eval_on_selector("#f-file", "(one) => one.validity.valid")
+    choose("run.tgz", b"id,text\n")
+    tab.locator("#checked:not(.bad)").wait_for()
+    noted = "This task takes an archive (.tgz), and this file is plain text."
+    assert notice.inner_text().split("\n\n") == [noted, "You can still submit this file."]
+    tab.fill("#f-label", "run")
+    tab.get_by_role("button", name="Submit").click()
+    tab.wait_for_url("**/submissions/*")
 
 
 @pytest.mark.slow

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Request
 from fastapi.responses import Response
+from markupsafe import Markup
 from starlette.concurrency import run_in_threadpool
 
 from basanite.campaign.intake import uploads
@@ -19,17 +20,56 @@ from basanite.campaign.model.plan import Declared
 from basanite.campaign.model.refusals import RefusedError, missing, refused
 from basanite.campaign.people.agreements import unaccepted_rules
 from basanite.campaign.store.files import Stored
-from basanite.server.catalogue import say, say_plain
+from basanite.errors import BasaniteError
+from basanite.reports.wording import printable
+from basanite.scoring import find_task
+from basanite.server.catalogue import say, say_plain, sentence
 from basanite.server.pages import campaign as slots
 from basanite.server.pages.campaign import Slot
 from basanite.server.pages.forms import Form, PostedForm, UploadForm, read_upload_form
 from basanite.server.pages.frame import go, refuse, show
+from basanite.server.pages.prose import markdown
+from basanite.server.pages.templates import size
 from basanite.server.pages.times import distance
 from basanite.server.roles import Caller, allow
+from basanite.tasks import AnswerFormat
 
 ROUTER = APIRouter(include_in_schema=False)
 ADDRESS = "/campaigns/{slug}/submit"
 Member = Annotated[Caller, allow("member")]
+CHECKS = {
+    "empty": sentence("This file is empty."),
+    "large": sentence("This file is larger than {size}, the limit of this campaign."),
+    "archive": sentence("This task takes an archive (.tgz), and this file is {kind}."),
+    "kind": sentence("This file is {kind}, and this task takes text or a table."),
+    "ending": sentence("The file name ends in {ending}, but the content is {kind}."),
+    "binary": sentence("This task takes text, and this file holds binary data."),
+    "utf8": sentence("Line {line} is not UTF-8 text."),
+    "blank": sentence("This file has no text."),
+    "json-line": sentence("The first line is not JSON: {fault}"),
+    "json": sentence("This file is not JSON: {fault}"),
+}
+"""What the check in the browser says of a file (`static/submit/file_check.js`)."""
+_FILLED = {name: f"{{{name}}}" for name in ("kind", "ending", "line", "fault")}
+"""What the script fills in."""
+KINDS = {
+    "": sentence("something else"),
+    "text": sentence("plain text"),
+    "gzip": sentence("a gzip archive"),
+    "zip": sentence("a zip archive"),
+    "bzip2": sentence("a bzip2 archive"),
+    "xz": sentence("an xz archive"),
+    "zstd": sentence("a Zstandard archive"),
+    "seven": sentence("a 7z archive"),
+    "rar": sentence("a RAR archive"),
+    "pdf": sentence("a PDF"),
+    "picture": sentence("a picture"),
+    "office": sentence("an Office document"),
+    "parquet": sentence("a Parquet table"),
+    "numpy": sentence("a NumPy array"),
+    "hdf5": sentence("an HDF5 file"),
+    "utf16": sentence("text in UTF-16"),
+}
 
 
 @dataclass(frozen=True)
@@ -41,6 +81,27 @@ class Choice:
     """JSON of the words for `Upload-Metadata`."""
     required: tuple[str, ...]
     """Fields of the description that its track asks for."""
+    content: str = "any"
+    """What a file holds, for the check before the upload."""
+
+
+@dataclass(frozen=True)
+class TaskFormat:
+    """What to send for a task."""
+
+    task: str
+    answers: AnswerFormat
+
+    @property
+    def words(self) -> Markup:
+        """What it is in words, with names of columns set as code."""
+        return markdown(self.answers.words)
+
+    @property
+    def example(self) -> Markup:
+        """The first lines of a submission; their tabs stay tabs, which pages else show as what they are."""
+        lines = self.answers.example.split("\n")
+        return Markup("\n").join(Markup("\t").join(map(printable, line.split("\t"))) for line in lines)
 
 
 @dataclass(frozen=True)
@@ -61,6 +122,13 @@ class SubmitPage:
     """Why there is nothing to choose."""
     uploads: tuple[OpenUpload, ...] = ()
     left: tuple[LeftUpload, ...] = ()
+    formats: tuple[TaskFormat, ...] = ()
+
+    @property
+    def check(self) -> str:
+        """What the check of a file says, for the script."""
+        words = {code: say_plain(text, **_FILLED | {"size": size(self.largest)}) for code, text in CHECKS.items()}
+        return json.dumps(words | {"kinds": {kind: say_plain(text) for kind, text in KINDS.items()}})
 
 
 @ROUTER.get(ADDRESS)
@@ -157,7 +225,16 @@ def _submit_page(caller: Caller, slot: str, filled: Mapping[str, str] | None = N
         left = left_uploads(session, caller.office, row.id, caller.team)
     required = {track.id: track.required for track in campaign.tracks}
     open_ones = [one for one in found if one.left and one.ready]
-    choices = tuple(Choice(one, _upload_words(row.slug, one), required.get(one.track, ())) for one in open_ones)
+    formats = _formats(one.task for one in open_ones)
+    choices = tuple(
+        Choice(
+            one,
+            _upload_words(row.slug, one),
+            required.get(one.track, ()),
+            formats[one.task].content if one.task in formats else "any",
+        )
+        for one in open_ones
+    )
     fields = dict.fromkeys(name for choice in choices for name in choice.required if name != "text")
     return SubmitPage(
         say("Submit a run"),
@@ -171,7 +248,21 @@ def _submit_page(caller: Caller, slot: str, filled: Mapping[str, str] | None = N
         "" if choices else _nothing_open(caller, found, bool(held)),
         held,
         left,
+        tuple(TaskFormat(task, answers) for task, answers in formats.items()),
     )
+
+
+def _formats(tasks: Iterable[str]) -> dict[str, AnswerFormat]:
+    """What to send, by task; a task whose plug-in cannot be loaded, or does not say it, is left out."""
+    found = {}
+    for task in dict.fromkeys(tasks):
+        try:
+            answers = find_task(task.lower()).answers
+        except BasaniteError:
+            continue  # submissions are refused with the reason; the other tasks of the page stay
+        if answers is not None:
+            found[task] = answers
+    return found
 
 
 def _nothing_open(caller: Caller, found: tuple[Slot, ...], held: bool) -> str:

@@ -1,5 +1,7 @@
 // Sends a run by the resumable door (tus 1.0): shows how far it is, goes on after a broken line or a closed page,
 // and lists what the server refuses. Without this script the form sends itself, in one piece.
+import { checkFile } from "./file_check.js";
+
 const PIECE = 8 * 2 ** 20;
 const TUS = { "Tus-Resumable": "1.0.0" };
 
@@ -10,6 +12,8 @@ const words = document.getElementById("upload-words");
 const bar = state?.querySelector("progress");
 const refused = document.getElementById("refused");
 const cancel = document.getElementById("cancel");
+const checked = document.getElementById("checked");
+const told = JSON.parse(form?.dataset.check ?? "{}");
 let running = null;
 
 form?.addEventListener("submit", (event) => {
@@ -17,7 +21,9 @@ form?.addEventListener("submit", (event) => {
   start().catch((error) => failed(error.problems ?? [{ message: String(error.message ?? error) }]));
 });
 cancel?.addEventListener("click", stop);
-form?.elements.file.addEventListener("change", label);
+form?.elements.file.addEventListener("change", chosen);
+form?.elements.slot.addEventListener("change", () => { describe(); check(); });
+describe();
 
 for (const kind of ["dragover", "dragleave", "drop"]) {
   drop?.addEventListener(kind, (event) => {
@@ -25,9 +31,41 @@ for (const kind of ["dragover", "dragleave", "drop"]) {
     drop.classList.toggle("over", kind === "dragover");
     if (kind === "drop" && event.dataTransfer.files.length) {
       form.elements.file.files = event.dataTransfer.files;
-      label();
+      chosen();
     }
   });
+}
+
+function chosen() {
+  label();
+  check();
+}
+
+// Of the formats and windows below the list, only those of the chosen task are shown.
+function describe() {
+  const option = form?.elements.slot.selectedOptions[0];
+  for (const one of form?.querySelectorAll("[data-of]") ?? []) {
+    one.hidden = one.dataset.of !== option?.dataset.format && one.dataset.of !== option?.value;
+  }
+}
+
+// Tells what looks wrong with the file; only what the server is sure to refuse stops it.
+async function check() {
+  const file = form.elements.file.files[0];
+  const of = { largest: Number(form.dataset.largest), content: form.elements.slot.selectedOptions[0]?.dataset.content };
+  const found = file ? await checkFile(file, of) : { cautions: [] };
+  if (file !== form.elements.file.files[0]) return;
+  form.elements.file.setCustomValidity(found.refused ? told[found.refused] : "");
+  list(checked, found.refused ? [{ message: told[found.refused] }] : found.cautions.map(sentence));
+  checked.hidden = !found.refused && !found.cautions.length;
+  checked.classList.toggle("bad", Boolean(found.refused));
+  checked.querySelector("p").hidden = Boolean(found.refused);
+}
+
+function sentence([code, values]) {
+  const words = { ...values, kind: told.kinds[values.kind] ?? "" };
+  const message = Object.entries(words).reduce((text, [name, value]) => text.replace(`{${name}}`, value), told[code]);
+  return { message };
 }
 
 function label() {
@@ -39,7 +77,7 @@ async function start() {
   const file = form.elements.file.files[0];
   refused.hidden = true;
   if (!file) return;
-  if (file.size > Number(form.dataset.largest)) throw new Error(form.dataset.large);
+  if (file.size > Number(form.dataset.largest)) throw new Error(told.large);
   busy(true);
   running = { stopped: false, address: null };
   const digest = await hashed(file);
@@ -144,14 +182,18 @@ function show(what, share, values) {
 
 function failed(problems) {
   busy(false);
-  refused.querySelector("ul").replaceChildren(...problems.map((problem) => {
+  list(refused, problems);
+  refused.hidden = false;
+  refused.scrollIntoView({ block: "nearest" });
+}
+
+function list(notice, problems) {
+  notice.querySelector("ul").replaceChildren(...problems.map((problem) => {
     const line = document.createElement("li"), text = document.createElement("bdi");
     text.textContent = problem.fix ? `${problem.message} – ${problem.fix}` : problem.message;
     line.append(text);
     return line;
   }));
-  refused.hidden = false;
-  refused.scrollIntoView({ block: "nearest" });
 }
 
 function busy(on) {
