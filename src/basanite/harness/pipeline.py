@@ -14,19 +14,23 @@ from typing import Any, Final
 
 import numpy as np
 
+from basanite.errors import FeaturesError
 from basanite.harness.conditions import FLOOR, Run, runs
 from basanite.harness.data.dataset import stored_items
 from basanite.harness.data.splits import partition_digest, split_name
 from basanite.harness.evaluation import Evaluation
+from basanite.harness.foreign.programs import surroundings
 from basanite.harness.frozen.facts import trained_faults, trained_name
+from basanite.harness.module_entry import ModuleChoice
 from basanite.harness.modules.catalogue import code_digest, find_module, mismatch
 from basanite.harness.modules.interfaces import Form
-from basanite.harness.plan import ModuleChoice, System, TaskPlan
+from basanite.harness.modules.weights import OUTPUTS, head_parameters, is_predictor, output_choice
+from basanite.harness.plan import System, TaskPlan
 from basanite.harness.results import State
 from basanite.harness.steps.classification import classify_folds, floor_scores, score_predictions
 from basanite.harness.steps.graph import Step
 from basanite.harness.steps.layout import Given, Layout, part, rows_in_order
-from basanite.harness.steps.training import learn_codes, prepare, preprocess
+from basanite.harness.steps.training import learn_codes, prepare, preprocess, rows_of_split, transform_all
 
 EVERY_LAYER: Final = -1
 SOFTWARE: Final = ("numpy", "scipy", "scikit-learn")
@@ -102,15 +106,36 @@ class Builder:
             predictions = self._floor(task, target, replication)
             return Planned(task.name, run, replication, target, predictions, self.score(task, target, predictions))
         try:
-            source = self.source(task, run, target, replication)
-            choice = self._classifier(task, run)
+            named = task.strong if run.condition.strong else self.system(task, run.team).linear
+            if named and is_predictor(named.module):
+                source, choice = self._predictor(task, run, target, named)
+            else:
+                source = self.source(task, run, target, replication)
+                choice = self._classifier(task, run)
         except _GapError as gap:
             return Planned(task.name, run, replication, target, state=gap.state, reason=gap.reason)
-        wrong = mismatch(find_module(choice.module), source.form)
+        wrong = "" if is_predictor(choice.module) else mismatch(find_module(choice.module), source.form)
         if wrong:
             return Planned(task.name, run, replication, target, state="not applicable", reason=wrong)
         predictions = self.classify(task, target, source, choice, run.name, replication)
         return Planned(task.name, run, replication, target, predictions, self.score(task, target, predictions))
+
+    def _predictor(self, task: TaskPlan, run: Run, target: str, choice: ModuleChoice) -> tuple[Source, ModuleChoice]:
+        """The outputs of a trained model for all items, and which of them predicts a target (H-42).
+
+        It predicts from the items: it stands where nothing of anybody else's lies between them and the classifier.
+        """
+        condition = run.condition
+        own = condition.strong or self.system(task, run.team).preprocessor is None
+        if condition.learning != "none" or condition.strong != (condition.source == "features") or not own:
+            reason = f"{choice.module} predicts from items, and this condition gives it the features of another module"
+            raise _GapError("not applicable", reason)
+        try:
+            told = head_parameters(choice, surroundings(), target, ratings=task.metric == "mrmse")
+        except FeaturesError as error:
+            raise _GapError("not applicable", f"{choice.module}: {error}") from error
+        source = self.features(task, split_name(task, target), ModuleChoice(*output_choice(choice)))
+        return source, replace(choice, parameters={name: told[name] for name in told if name not in OUTPUTS})
 
     def _floor(self, task: TaskPlan, target: str, replication: int) -> Step:
         """The step that predicts without having learned anything (H-38)."""
@@ -167,12 +192,24 @@ class Builder:
         wrong = mismatch(module, "items")
         if wrong:
             raise _GapError("not applicable", wrong)
+        if module.fixed:
+            return self._fixed_features(task, split, choice)
         parameters = {**choice.canonical(), "seed": self._seed_of(choice, "features", task.name, split, replication)}
         seen = self.layout(task, split).visible
         inputs = {"items": self._items(task, choice), "rows": self._rows(task, split)}
         name = f"preprocess {task.name}/{split} {choice.module}"
         step = Step(name, preprocess, inputs, {**parameters, "seen": seen}, _code(choice), mapped=True)
         return Source(step, "features", module.gives)
+
+    def _fixed_features(self, task: TaskPlan, split: str, choice: ModuleChoice) -> Source:
+        """The features of a module that learns nothing: made once for all splits, of which each takes its rows."""
+        items = {"items": self._items(task, choice)}
+        name = f"extract {task.name} {choice.module}"
+        made = Step(name, transform_all, items, choice.canonical(), _code(choice), mapped=True)
+        inputs = {"features": made, "rows": self._rows(task, split)}
+        name = f"preprocess {task.name}/{split} {choice.module}"
+        step = Step(name, rows_of_split, inputs, {"module": choice.module}, mapped=True)
+        return Source(step, "features", find_module(choice.module).gives)
 
     def codes(self, task: TaskPlan, split: str, features: Source, learning: Learning) -> Source:
         """The codes of one layer of a team's learner, trained once for all who ask."""

@@ -7,17 +7,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-import tomllib
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Annotated, Any, ClassVar, Final, Literal
 
 from pydantic import BeforeValidator, Field
 
-from basanite.errors import UnreadableError
-from basanite.formats.bounded import read_bounded
 from basanite.formats.config_file import (
     LARGEST_WHOLE,
     UNWRITTEN,
@@ -28,25 +24,14 @@ from basanite.formats.config_file import (
     Written,
     WrongError,
 )
-from basanite.formats.toml_file import Table, too_deep
+from basanite.formats.toml_file import Table
 from basanite.harness.conditions import CLAIMS, Claim
-from basanite.harness.foreign.programs import BOXING, program_name
+from basanite.harness.foreign.programs import BOXING
+from basanite.harness.module_entry import ModuleChoice, ModuleEntry
 
-LARGEST: Final = 4 * 2**20
 LONGEST_NAME: Final = 80
 """Of a target: encoded, three bytes a letter still fit into the name of a file."""
 VERDICTS: Final = ("supported", "not supported")
-
-
-@dataclass(frozen=True)
-class PlanTable(Table):
-    """One table of a plan."""
-
-    rule: ClassVar[str] = "H-13"
-    whole_file: ClassVar[str] = "the plan"
-
-    folder: Path = Path()
-    """Where paths of the plan start."""
 
 
 def distinct_names(value: Any) -> Any:
@@ -79,80 +64,6 @@ def _rising_shares(value: Any) -> Any:
     if not fits or sorted(set(value)) != list(value):
         raise WrongError("`{key}` is not a list of rising shares", "write {key} = [0.0, 0.1, 1.0]", instead=())
     return value
-
-
-@dataclass(frozen=True)
-class ModuleChoice:
-    """Which module, and with which parameters; they come from a file or stand in the plan (H-11)."""
-
-    module: str
-    parameters: Mapping[str, Any] = field(default_factory=dict)
-
-    def canonical(self) -> dict[str, Any]:
-        """The choice as plain data."""
-        return {"module": self.module, "parameters": dict(self.parameters)}
-
-
-@dataclass(frozen=True)
-class ModuleEntry(Section):
-    """A module by its name, or a team's program, with parameters."""
-
-    short: ClassVar[str] = "module"
-
-    module: str = ""
-    """The name of a module."""
-    program: tuple[str, ...] = ()
-    """A program in any language: the words of its command (H-12)."""
-    folder: str = ""
-    """The program's own folder, seen from the plan."""
-    parameters: Mapping[str, Any] = field(default_factory=dict)
-    """Its parameters."""
-    parameters_file: str = ""
-    """A TOML or JSON file with its parameters, instead."""
-
-    def check(self, table: Table) -> Any:
-        """The module that is chosen, with parameters taken from their file."""
-        if "parameters_file" in table.values and self.parameters:
-            fix = "keep one of them"
-            table.add(f"{table.place} has parameters and a parameters_file", fix, key="parameters")
-        if "program" not in table.values and not self.module.strip():
-            found = table.values.get("module")
-            table.add(f"{table.place} has no text `module`", 'write module = "…"', key="module", found=found)
-        name = self._program(table) if "program" in table.values else self.module
-        return ModuleChoice(name, self.parameters or self._parameters_in_file(table))
-
-    def _program(self, table: Table) -> str:
-        if "module" in table.values:
-            fix = "keep one of them"
-            table.add(f"{table.place} has a module and a program", fix, key="program", rule="H-12")
-        if not self.folder.strip():
-            table.add(f"{table.place} has no text `folder`", 'write folder = "…"', key="folder", found=self.folder)
-        if self.program and all(self.program) and ":" not in self.folder:
-            return program_name(self.folder, list(self.program))
-        fix = 'write program = ["./system.sh"]'
-        table.add(f"{table.place} has no list of words `program`", fix, key="program", rule="H-12")
-        return ""
-
-    def _parameters_in_file(self, table: Table) -> Mapping[str, Any]:
-        """The parameters in a TOML or JSON file beside the plan (H-11: they come from a file)."""
-        name = self.parameters_file
-        if not name.strip():
-            return {}
-        assert isinstance(table, PlanTable)
-        try:
-            text = read_bounded(table.folder / name, LARGEST).decode()
-            if too_deep(text):
-                raise UnreadableError("it is nested too deep")
-            found = json.loads(text) if name.endswith(".json") else tomllib.loads(text)
-        except (UnreadableError, ValueError, RecursionError) as error:
-            message = f"the parameters in {name} cannot be read: {error}"
-            table.add(message, "give a TOML or JSON file", key="parameters_file")
-            return {}
-        if isinstance(found, dict):
-            return found
-        fix = "write one parameter a line: name = value"
-        table.add(f"{name} holds no table of parameters", fix, key="parameters_file")
-        return {}
 
 
 @dataclass(frozen=True)
@@ -447,3 +358,12 @@ class Plan(Section):
 def _plain_name(name: str) -> str:
     """A team's name without what makes one name look like two."""
     return " ".join(unicodedata.normalize("NFKC", name).casefold().split())
+
+
+def chosen_modules(plan: Plan) -> Iterator[ModuleChoice]:
+    """Every module that a plan names, with its parameters."""
+    for task in plan.tasks.values():
+        yield from filter(None, (task.features, task.strong))
+    for team in plan.teams:
+        for system in team.systems.values():
+            yield from filter(None, (system.preprocessor, system.linear, system.learner))

@@ -10,10 +10,12 @@ from basanite.errors import BasaniteError, InvalidInputError
 from basanite.formats.bounded import read_bounded
 from basanite.formats.config_file import read_section
 from basanite.formats.toml_file import TomlReport, entry_lines, read_toml
-from basanite.harness.foreign.programs import enter, surroundings_of_plan
+from basanite.harness.foreign.programs import enter, surroundings, surroundings_of_plan
+from basanite.harness.module_entry import LARGEST, ModuleChoice, PlanTable
 from basanite.harness.modules.catalogue import find_module
 from basanite.harness.modules.interfaces import Module, Role
-from basanite.harness.plan import LARGEST, ModuleChoice, Plan, PlanTable
+from basanite.harness.modules.weights import is_weights, parameter_faults
+from basanite.harness.plan import Plan
 from basanite.problems import Findings
 from basanite.sandbox.runner import NoSandboxError
 
@@ -80,6 +82,10 @@ def _check_parameters(entry: PlanTable, key: str, choice: ModuleChoice, module: 
         where = ".".join(map(str, error.absolute_path))
         message = f"{module.name} does not permit these parameters: {f'{where}: ' if where else ''}{error.message}"
         entry.add(message, f"it permits {', '.join(schema.get('properties', {})) or 'none'}", key=key, rule="H-11")
+        return
+    if is_weights(choice.module):
+        for fault in parameter_faults(choice, surroundings()):
+            entry.add(f"{module.name}: {fault}", "correct the parameters", key=key, rule="H-42")
 
 
 def load_plan(path: Path) -> Plan:

@@ -22,7 +22,7 @@ from basanite.harness.evaluation import Evaluation
 from basanite.harness.frozen.facts import frozen_facts
 from basanite.harness.modules.catalogue import code_digest, find_module
 from basanite.harness.pipeline import SOFTWARE, Planned
-from basanite.harness.plan import TARGET_METRIC, ModuleChoice, Plan
+from basanite.harness.plan import TARGET_METRIC, Plan, chosen_modules
 from basanite.harness.results import (
     ResultFolder,
     RunStatus,
@@ -292,7 +292,7 @@ def _manifest(made: Record) -> dict[str, Any]:
 def _modules(plan: Plan) -> dict[str, Any]:
     """Every module of the plan with what it declares and the hash of its source."""
     found = {}
-    for choice in _choices(plan):
+    for choice in chosen_modules(plan):
         module = find_module(choice.module)
         found[choice.module] = {
             "role": module.role,
@@ -305,14 +305,6 @@ def _modules(plan: Plan) -> dict[str, Any]:
             "code": code_digest(choice.module),
         }
     return dict(sorted(found.items()))
-
-
-def _choices(plan: Plan) -> Iterator[ModuleChoice]:
-    for task in plan.tasks.values():
-        yield from filter(None, (task.features, task.strong))
-    for team in plan.teams:
-        for system in team.systems.values():
-            yield from filter(None, (system.preprocessor, system.linear, system.learner))
 
 
 def _deviations(evaluation: Evaluation) -> list[str]:

@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from basanite.harness.data.splits import split_name, strata_for
+from basanite.harness.module_entry import ModuleChoice
 from basanite.harness.pipeline import Builder, Learning, Source
-from basanite.harness.plan import ModuleChoice, TaskPlan
+from basanite.harness.plan import TaskPlan
 from basanite.harness.results import ResultFolder
 from basanite.harness.steps.graph import Outcome, Step
 from basanite.harness.steps.layout import Layout, blocks, gather_blocks, part, rows_in_order

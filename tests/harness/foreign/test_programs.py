@@ -99,7 +99,7 @@ def test_a_time_limit_ends_a_program_and_its_output_is_kept(around):
         ({**THREE, "transform": "sed s/.*/1/ in/features.tsv > out/features.tsv"}, "the same code for every row"),
         ({**THREE, "transform": "head -n 3 in/features.tsv > out/features.tsv"}, "wrote 3 rows"),
         ({**THREE, "transform": "echo"}, "wrote no out/features.tsv"),
-        ({**THREE, "transform": "sed 's/[0-9.-]*$/x/' in/features.tsv > out/features.tsv"}, "not a number"),
+        ({**THREE, "transform": "sed 's/[0-9.-]*$/x/' in/features.tsv > out/features.tsv"}, "holds 'x', no number"),
         ({**THREE, "transform": "ln -s /etc/passwd out/features.tsv"}, "wrote no out/features.tsv"),
     ],
     ids=[

@@ -13,7 +13,7 @@ from basanite.harness.evaluation import ready
 from basanite.harness.frozen.export import observe_access
 from basanite.harness.frozen.facts import declaration, trained_faults
 from basanite.harness.frozen.signatures import faults
-from basanite.harness.plan import ModuleChoice
+from basanite.harness.module_entry import ModuleChoice
 from basanite.harness.running import run_plan
 
 assert around  # the fixture

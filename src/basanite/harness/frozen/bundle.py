@@ -9,13 +9,15 @@ from __future__ import annotations
 import json
 import shutil
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
 from basanite.errors import SettingError
-from basanite.harness.foreign.programs import PREFIX, is_program, tree_digest
+from basanite.harness.foreign.programs import PREFIX, is_program, surroundings, tree_digest
 from basanite.harness.frozen.signatures import SigningKey, write_key
+from basanite.harness.module_entry import ModuleChoice
+from basanite.harness.modules.weights import is_weights, weights_files, weights_path
 from basanite.harness.plan import Plan
 from basanite.harness.plan_file import load_plan
 from basanite.harness.results import write_json
@@ -65,12 +67,23 @@ def _files(document: Mapping[str, Any], plan: Plan, team: str) -> Iterator[str]:
     yield from (plan.freeze,) if plan.freeze else ()
     for task in plan.tasks.values():
         yield from (str(task.data["path"]),) if task.data.get("path") else ()
+        yield from _weights(filter(None, (task.features, task.strong)))
     yield from _values_named(document, "parameters_file")
     for found in plan.teams:
         for system in found.systems.values() if found.letter == team else ():
             yield from filter(None, (system.trained, system.dossier))
             chosen = [choice for choice in (system.preprocessor, system.learner, system.linear) if choice]
             yield from (c.module.removeprefix(PREFIX).partition(":")[0] for c in chosen if is_program(c.module))
+            yield from _weights(chosen)
+
+
+def _weights(choices: Iterable[ModuleChoice]) -> Iterator[str]:
+    """Folders of weights, and files of weights with what lies beside them about their inputs."""
+    for choice in choices:
+        if is_weights(choice.module):
+            whole = weights_path(choice.module, surroundings())
+            named = whole.relative_to(surroundings().folder).parent
+            yield from (str(named / path.name) for path in weights_files(whole))
 
 
 def _values_named(value: Any, wanted: str) -> Iterator[str]:

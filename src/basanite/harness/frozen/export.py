@@ -26,8 +26,10 @@ from basanite.harness.evaluation import Evaluation
 from basanite.harness.foreign.exchange import hidden_order
 from basanite.harness.foreign.modules import declared_files, foreign_system, module_target
 from basanite.harness.foreign.programs import is_program, surroundings_of_plan, tree_digest
+from basanite.harness.module_entry import ModuleChoice
+from basanite.harness.modules.weights import is_weights
 from basanite.harness.pipeline import Builder
-from basanite.harness.plan import ModuleChoice, TaskPlan
+from basanite.harness.plan import TaskPlan
 from basanite.harness.results import split_arrays, write_array, write_json
 from basanite.harness.steps.graph import run
 from basanite.harness.steps.layout import ModuleError
@@ -138,7 +140,8 @@ def _access(evaluation: Evaluation, letters: tuple[str, ...]) -> list[dict[str, 
 
 
 def _is_ours(name: str) -> bool:
-    return module_target(name).startswith(OURS)
+    """Whether our own code alone runs: a module of ours, or weights, which bring no code."""
+    return is_weights(name) or module_target(name).startswith(OURS)
 
 
 def _sets(evaluation: Evaluation) -> Iterator[Set]:

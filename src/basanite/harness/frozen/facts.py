@@ -21,8 +21,9 @@ from basanite.harness.data.tables import BUILTIN
 from basanite.harness.evaluation import Evaluation
 from basanite.harness.foreign.programs import TRAINED, surroundings, tree_digest
 from basanite.harness.frozen.freeze import code_facts, log_of, parameter_digest, parts
+from basanite.harness.modules.weights import is_weights
 from basanite.harness.plan import FORMAT as PROTOCOL
-from basanite.harness.plan import Plan, System
+from basanite.harness.plan import Plan, System, chosen_modules
 
 FORMAT: Final = "basanite-trained/1"
 DECLARATION: Final = "declaration.json"
@@ -246,6 +247,9 @@ def notes(evaluation: Evaluation) -> Iterator[str]:
     for task in evaluation.plan.tasks.values():
         if task.data.get("reader") in BUILTIN:
             yield f"{task.name}: {PUBLIC}"
+    for name in dict.fromkeys(choice.module for choice in chosen_modules(evaluation.plan)):
+        if is_weights(name):
+            yield f"{name} was trained before: whether it has seen items of the test sets is not known"
     if not around.uses_sandbox:
         yield "programs of teams ran WITHOUT a sandbox, because the plan says so: they could read this machine"
     elif not around.hosts:

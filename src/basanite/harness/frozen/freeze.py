@@ -19,8 +19,9 @@ from basanite.formats.bounded import read_bounded
 from basanite.harness.evaluation import Evaluation
 from basanite.harness.foreign.programs import environment_digest, is_program, surroundings, tree_digest
 from basanite.harness.frozen.signatures import SigningKey, digest, read_key
+from basanite.harness.module_entry import ModuleChoice
 from basanite.harness.modules.catalogue import code_digest, find_module
-from basanite.harness.plan import ModuleChoice, Plan
+from basanite.harness.plan import Plan
 
 FORMAT: Final = "basanite-freeze/1"
 LARGEST: Final = 64 * 2**20

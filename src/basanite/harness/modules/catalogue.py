@@ -14,9 +14,11 @@ from basanite import registry
 from basanite.errors import MissingExtraError, UnknownNameError
 from basanite.extras import error_of_extra
 from basanite.harness.foreign.modules import foreign_digest, foreign_module, is_foreign
-from basanite.harness.foreign.programs import surroundings
+from basanite.harness.foreign.programs import surroundings, tree_digest
 from basanite.harness.modules.adapters import adapt
 from basanite.harness.modules.interfaces import Form, Module
+from basanite.harness.modules.weights import is_weights, weights_digest, weights_module
+from basanite.representation.extraction.model_folder import open_model
 
 OURS: Final = Path(basanite.__file__).parent
 FITS: Final[dict[Form, tuple[Form, ...]]] = {
@@ -35,6 +37,8 @@ of an item are rows for a learner, and summed for a classifier that does not ask
 def find_module(name: str) -> Module:
     """The module of a name; a program, or a stranger's module that must run in a box, comes as its adapter (X-5)."""
     around = surroundings()
+    if is_weights(name):
+        return weights_module(name, around)
     return foreign_module(name, around) if is_foreign(name, around) else imported_module(name)
 
 
@@ -78,7 +82,15 @@ def mismatch(needing: Module, giving: Form) -> str:
 def code_digest(name: str) -> str:
     """The hash of a module's source files, so that a changed module is never taken for the old one (H-19)."""
     around = surroundings()
+    if is_weights(name):
+        return f"{weights_digest(name, around)} {_extraction_digest()} {find_module(name).version}"
     return foreign_digest(name, around) if is_foreign(name, around) else _source_digest(name)
+
+
+@cache
+def _extraction_digest() -> str:
+    """The hash of our own code that runs models from weights."""
+    return tree_digest(Path(inspect.getsourcefile(open_model) or __file__).parent)
 
 
 @cache

@@ -114,6 +114,8 @@ class Module:
     deep one and need not be trained again (H-5). Otherwise `make(…).shallow()` gives an untrained one-layer learner."""
     random: bool = True
     """Whether the seed matters; work of a module without dice is shared by all replications and runs (H-19)."""
+    fixed: bool = False
+    """Of a preprocessor: whether it learns nothing, so that items are turned into features once for all splits."""
     prepare: Any = None
     """Of a preprocessor, optional: a module-level function `prepare(items)` that does what can be done with each item
     alone (cut texts into words), once for all splits and modules that name the same function. It gives a mapping that

@@ -193,11 +193,13 @@ class _Work:
     ) -> None:
         self.features, self.values, self.layout, self.module = features, values, layout, module
         self.parameters, self.seeds = parameters, seeds
-        self.grid = list(self._new_classifier(0).grid())
+        first = self._new_classifier(0)
+        self.grid = list(first.grid())
         if not self.grid:
             raise ModuleError(f"{module.name} offers no parameters to choose from")
+        trained = not getattr(first, "learns", True)  # then no fold has to teach it anything
         folds = range(len(layout.folds))
-        self.live = [fold for fold in folds if len(np.unique(values[layout.fold(fold)])) > 1]
+        self.live = [fold for fold in folds if trained or len(np.unique(values[layout.fold(fold)])) > 1]
 
     def _new_classifier(self, fold: int) -> Any:
         """An untrained classifier with the dice of this fold (A37)."""

@@ -52,6 +52,21 @@ def preprocess(
     return {"features": gather_blocks(parts(), len(order), module)}
 
 
+def transform_all(items: Mapping[str, Any], module: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """The features of all items in their own order, by a preprocessor that learns nothing: once for all splits."""
+    held = items_of(items)
+    made = find_module(module).make(parameters, 0)
+    parts = (made.transform(items_at(held, np.arange(block.start, block.stop))) for block in blocks(0, len(held)))
+    return {"features": gather_blocks(parts, len(held), module)}
+
+
+def rows_of_split(features: Mapping[str, Any], rows: Mapping[str, Any], module: str) -> dict[str, Any]:
+    """The features of a split, taken from those of all items."""
+    matrix, order = features["features"], rows["rows"]
+    parts = (matrix[order[block]] for block in blocks(0, len(order)))
+    return {"features": gather_blocks(parts, len(order), module)}
+
+
 Reals = NDArray[np.float64]
 STILL: Final = 1e-9
 """A unit that moves by less than this part of the largest code is dead."""

@@ -102,7 +102,7 @@ def _folder(path: Path, takes: Kind) -> InputSet:
     splits = sorted({label for label in labels if label.lower() in SPLITS})
     if splits and set(labels) <= {*splits, ""}:
         raise FeaturesError(f"{path} holds splits ({', '.join(splits)}), not classes. Fix: give {path / splits[0]}.")
-    reader = _read_picture if takes == "pictures" else _read_text
+    reader = read_picture if takes == "pictures" else _read_text
     return InputSet(path.resolve().name, takes, ids, labels, lambda findings: _each(files, ids, reader, findings))
 
 
@@ -132,7 +132,8 @@ def _report(findings: Findings, file: str, line: int | None, message: str, fix: 
         raise InvalidInputError(TASK, findings)
 
 
-def _read_picture(path: Path) -> Any:
+def read_picture(path: Path) -> Any:
+    """A picture as Pillow holds it, in gray or in color; one that would fill the memory is refused."""
     check_regular(path)
     image = required_module("PIL.Image")
     with warnings.catch_warnings():

@@ -157,8 +157,17 @@ def _pixels(folder: Path, first: Any) -> Any:
         return np.stack  # rows of numbers, as they are
     sides = tuple(side if isinstance(side, int) else 0 for side in shape[1:])
     channels, height, width = sides[0] or 3, sides[1], sides[2]
-    config = read_json_object(folder / CONFIG)
-    return preparation(folder, config, (channels, height, width) if height and width else None)
+    shape_said = (channels, height, width) if height and width else None
+    prepare = preparation(folder, read_json_object(folder / CONFIG), shape_said)
+    return lambda given: _filled(given, shape_said) if isinstance(given[0], np.ndarray) else prepare(given)
+
+
+def _filled(rows: Sequence[NDArray[Any]], shape: tuple[int, int, int] | None) -> NDArray[Any]:
+    """Rows of numbers in the shape that the graph takes, as they are."""
+    if shape is None or rows[0].size != np.prod(shape):
+        wanted = " x ".join(map(str, shape or ("any size",)))
+        raise FeaturesError(f"Rows of {rows[0].size} numbers do not fill the model's input of {wanted}. Give pictures.")
+    return np.stack([row.reshape(shape) for row in rows])
 
 
 def _tokens(folder: Path, names: Sequence[str]) -> Callable[[Sequence[str]], Any]:
