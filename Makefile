@@ -64,7 +64,9 @@ compiled: $(DEV) gates
 	  { tail -n 40 build/collected.txt; exit 1; }
 
 quick-tests: $(DEV)
-	$(PYTEST) -m "not slow and not gpu"
+	@rm -f .pytest_cache/v/cache/lastfailed build/unsteady.txt
+	$(PYTEST) -m "not slow and not gpu"; code=$$?; \
+	if [ $$code -eq 1 ]; then $(BIN)/python -m tools.second_try; else exit $$code; fi
 
 test-all: check browser torch clients ## all tests; those that open an office again on PostgreSQL and S3; what passed on what
 	@mkdir -p build; rm -f build/tests-*.xml; one=0; two=0; \
