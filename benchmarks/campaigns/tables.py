@@ -166,22 +166,24 @@ def _write_panels(experts: Any, novices: Any, machine: Any, folder: Path, picks:
 
 
 def scores(rng: Generator) -> World:
-    """Items with four trials each, of which some always pass and some never; dear items take longer."""
+    """Items with four trials each, of which some always pass and some never; dear items take longer and fail more."""
     latent = shared(rng)
     passed = rng.random((POPULATION, TRIALS)) < chance(latent, 0.3, 1.5)[:, None]
+    failed = np.stack([rng.random(passed.shape) < chance(latent, mean, 1.0)[:, None] for mean in (-1.2, -1.6)], axis=-1)
     cost = np.exp(0.5 * latent[:, None] + rng.normal(0, 0.5, passed.shape))
-    return World("scores", partial(_write_scores, passed, cost), {"trials": ()})
+    return World("scores", partial(_write_scores, passed, cost, failed), {"trials": ()})
 
 
-def _write_scores(passed: Any, cost: Any, folder: Path, picks: Sequence[Pick]) -> Mapping[str, Any]:
+def _write_scores(passed: Any, cost: Any, failed: Any, folder: Path, picks: Sequence[Pick]) -> Mapping[str, Any]:
     cluster = ",cluster" if picks[0].cluster else ""
     rows = [
         f"{p.name},{at},{int(passed[p.unit, at])},{one:.4f},{10 * one:.3f},{int(1000 * one) + 1}"
+        f",{','.join(map(str, failed[p.unit, at].astype(int)))}"
         f"{cluster and ',' + p.cluster}"
         for p in picks
         for at, one in enumerate(cost[p.unit])
     ]
-    head = f"item,repeat,score,cost,latency,tokens{cluster}"
+    head = f"item,repeat,score,cost,latency,tokens,refusal,error{cluster}"
     return {"submission": write_lines(folder / "answers.csv", [head, *rows])}
 
 

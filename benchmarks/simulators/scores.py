@@ -75,7 +75,11 @@ def simulate_trials(metrics: Sequence[Metric], generator: np.random.Generator) -
     for _ in range(2):
         score = (generator.random((POPULATION, 4)) < chance[:, None]).astype(float).ravel()
         cost = np.exp(np.repeat(1 - chance, 4) + generator.normal(0, 0.5, len(score)))
-        measures = {"cost": cost, "latency": 10 * cost, "tokens": np.rint(1000 * cost)}
+        failed = {
+            name: (generator.random(len(score)) < mean).astype(float)
+            for name, mean in (("refusal", 0.2), ("error", 0.15))
+        }
+        measures = {"cost": cost, "latency": 10 * cost, "tokens": np.rint(1000 * cost), **failed}
         blocks.append(TrialsOfItems(range(POPULATION), item, score, score >= 1, measures))
     return populations(metrics, blocks)
 

@@ -24,13 +24,13 @@ from basanite.cli.options import (
     task_argument,
 )
 from basanite.cli.terminal import StatusLine
-from basanite.errors import InvalidInputError, SettingError
+from basanite.errors import InvalidInputError, SettingError, UnreadableError
 from basanite.extras import required_module
-from basanite.models.answers import check_task, is_refusal, score_table, write_submissions
+from basanite.models.answers import CODE, answer_of, check_task, is_refusal, score_table, write_submissions
 from basanite.models.model_run import Ended, ModelRun, Tools
 from basanite.models.requests import Items, most_cost, read_items, requests
 from basanite.models.system_file import System, read_system
-from basanite.models.transcript_file import NAME, Transcripts, header_of
+from basanite.models.transcript_file import NAME, Transcripts, Turn, header_of
 from basanite.problems import Findings
 
 SYSTEM_COPY = "system.toml"
@@ -63,6 +63,7 @@ class RunProgress(StatusLine):
 )
 @click.option("--limit", type=click.IntRange(1), help="Ask only about the first items, to try a prompt.")
 @click.option("--cache", type=PATH, help="A folder of answers that runs share: no request is paid for twice.")
+@click.option("--accept-errors", is_flag=True, help="Finish although calls failed: these items have empty answers.")
 @click.option("--check", is_flag=True, help="Show the first prompt and the most that the run can cost; call nothing.")
 @settings_option
 @as_json
@@ -74,6 +75,7 @@ def run(
     references: tuple[Path, ...],
     limit: int | None,
     cache: Path | None,
+    accept_errors: bool,
     check: bool,
     settings: tuple[str, ...],
     as_json: bool,
@@ -86,6 +88,8 @@ def run(
     """
     check_task(task)
     options = parsed_settings(settings)
+    for missing in (path for path in references if not path.exists()):
+        raise UnreadableError(f"{missing} does not exist. Fix: check --reference; nothing was asked yet.")
     system, items = run_or_exit(lambda: _read_inputs(system_file, data, as_json=as_json), json=as_json, plain=True)
     asked = items if limit is None else _first_items(items, limit)
     if check:
@@ -101,10 +105,10 @@ def run(
             say(f"Interrupted; {len(transcripts.turns)} calls are kept. Type the same command to resume.")
             raise click.exceptions.Exit(130) from None
         summary = _summary(system, transcripts, ended)
-        complete = ended.answered == ended.wanted
+        complete = ended.answered + accept_errors * ended.failed == ended.wanted
         if complete:
             summary |= _write_answers(task, system, asked, transcripts, out, references, options)
-    _show_summary(summary, out, as_json=as_json)
+    _show_summary(summary, as_json=as_json)
     if not complete:
         raise click.exceptions.Exit(1)
 
@@ -180,7 +184,10 @@ def _write_answers(
     paths = write_submissions(out, task, system, items, transcripts.turns)
     written: dict[str, Any] = {"submissions": [str(path) for path in paths]}
     if references:
-        table, metric = score_table(task, system, transcripts.turns, paths, references, settings)
+        turns = transcripts.turns
+        table, metric = run_or_exit(
+            lambda: score_table(task, system, turns, paths, references, settings), json=False, plain=task == CODE
+        )
         (out / SCORES).write_text(table)
         written |= {"scores": str(out / SCORES), "metric": metric}
     return written
@@ -196,6 +203,7 @@ def _summary(system: System, transcripts: Transcripts, ended: Ended) -> dict[str
         "answered": ended.answered,
         "failed": ended.failed,
         "refusals": sum(is_refusal(system.answer, turn) for turn in turns),
+        "unread": sum(_is_unread(system, turn) for turn in turns),
         "cut_answers": sum(turn.finish == "length" for turn in turns),
         "from_cache": sum(turn.cached for turn in turns),
         "calls": transcripts.paid.calls,
@@ -207,7 +215,13 @@ def _summary(system: System, transcripts: Transcripts, ended: Ended) -> dict[str
     }
 
 
-def _show_summary(summary: Mapping[str, Any], out: Path, *, as_json: bool) -> None:
+def _is_unread(system: System, turn: Turn) -> bool:
+    """Whether a text has no answer that the pattern finds: it has another form or language than the prompt."""
+    refused = turn.error or is_refusal(system.answer, turn)
+    return bool(system.answer.pattern) and not refused and not answer_of(system.answer, turn)
+
+
+def _show_summary(summary: Mapping[str, Any], *, as_json: bool) -> None:
     if as_json:
         from basanite import canonical
 
@@ -216,7 +230,12 @@ def _show_summary(summary: Mapping[str, Any], out: Path, *, as_json: bool) -> No
     answers = "1 answer" if summary["answered"] == 1 else f"{summary['answered']} answers"
     cost = f", {summary['cost']:.4f} {summary['currency']}" if summary["cost"] else ""
     click.echo(f"{summary['system']}: {answers} of {summary['wanted']}, {summary['tokens']:,} tokens{cost}")
-    counts = {"refusals": "refused", "cut_answers": "cut off at max_tokens", "from_cache": "from the cache"}
+    counts = {
+        "refusals": "refused",
+        "unread": "in which [answer] pattern finds no answer",
+        "cut_answers": "cut off at max_tokens",
+        "from_cache": "from the cache",
+    }
     for name, words in counts.items():
         if summary[name]:
             click.echo(f"• {summary[name]} {words}")
@@ -224,11 +243,16 @@ def _show_summary(summary: Mapping[str, Any], out: Path, *, as_json: bool) -> No
         click.echo(f"• failed: {error}")
     if summary["stopped"]:
         say(f"Stopped: {summary['stopped'].removesuffix('.')}.")
-    if summary["answered"] < summary["wanted"]:
+    if "submissions" not in summary:
         left = summary["wanted"] - summary["answered"]
         say(f"{'1 item is' if left == 1 else f'{left} items are'} left. Type the same command to resume.")
+        if summary["failed"] == left:
+            say("To finish without them, add --accept-errors.")
         return
     for path in summary.get("submissions", ()):
         click.echo(f"• submission: {path}")
     if "scores" in summary:
-        click.echo(f"• {summary['metric']} by item: {summary['scores']} (basanite score scores {out / SCORES})")
+        more = " --set missing=lowest" if summary["failed"] else ""
+        click.echo(
+            f"• {summary['metric']} by item: {summary['scores']} (basanite score scores {summary['scores']}{more})"
+        )

@@ -14,6 +14,7 @@ from basanite.formats.kinds.kind import Beginning, Kind
 
 TEXTS: Final[tuple[Kind, ...]] = (
     general.RESULT,
+    scores.TRANSCRIPTS,
     scores.INSPECT_JSON,
     scores.LM_EVAL,
     scores.LM_EVAL_RESULTS,

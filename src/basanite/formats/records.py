@@ -18,7 +18,18 @@ from basanite.formats.archives.members import Digest, member_digest
 from basanite.formats.file_kinds import ending_kind, has_header, is_binary, magic_name, other_ending, text_kind
 from basanite.formats.kinds.general import JSON, JSON_LINES, PARQUET, PLAIN, TABLE, UTF_16
 from basanite.formats.kinds.kind import Kind
+from basanite.formats.kinds.scores import TRANSCRIPTS
 from basanite.formats.kinds.texts import COCO
+from basanite.formats.model_answers import (
+    EDITED,
+    EDITED_FIX,
+    Calls,
+    answer_columns,
+    answer_faults,
+    is_edited,
+    read_calls,
+    score_columns,
+)
 from basanite.formats.parquet import PYTHON_CELL, ExpansionError, parquet_faults, read_parquet
 from basanite.formats.single_file import PackedError, SingleFile, read_single
 from basanite.formats.strict_json import parse
@@ -213,6 +224,10 @@ def _read_plain_text(file: str, data: bytes, place: Place, findings: Findings) -
 
 def _read_json_lines(file: str, data: bytes, place: Place, findings: Findings) -> Found | None:
     """One object a line; blank lines are passed over."""
+    return _columns(file, _objects(file, data, place, findings), place, findings)
+
+
+def _objects(file: str, data: bytes, place: Place, findings: Findings) -> list[tuple[int, dict[str, Any]]]:
     rows: list[tuple[int, dict[str, Any]]] = []
     for number, raw in enumerate(_split(data), start=1):
         if raw.strip():
@@ -227,7 +242,42 @@ def _read_json_lines(file: str, data: bytes, place: Place, findings: Findings) -
                 )
             else:
                 rows.append((number, parsed.value))
-    return _columns(file, rows, place, findings)
+    return rows
+
+
+def _read_answers(file: str, data: bytes, place: Place, findings: Findings) -> Found | None:
+    """The answers of transcripts, one for each item."""
+    calls = read_transcripts(file, data, place, findings)
+    if calls is None:
+        return None
+    for line, *words in answer_faults(calls):
+        findings.add(place.problem(file, line, *words))
+    return answer_columns(calls)
+
+
+def read_transcripts(file: str, data: bytes, place: Place, findings: Findings) -> Calls | None:
+    """The calls of transcripts; None with problems where lines were edited, or are none of theirs."""
+    edited = [number for number, raw in enumerate(_split(data), start=1) if is_edited(raw)]
+    for number in edited:
+        findings.add(place.problem(file, number, EDITED, EDITED_FIX))
+    before = findings.total
+    rows = _objects(file, data, place, findings)
+    if edited or findings.total > before:
+        return None
+    try:
+        return read_calls(rows)
+    except ValueError as error:
+        findings.add(place.problem(file, None, str(error), EDITED_FIX))
+        return None
+
+
+def transcript_records(path: Path, place: Place, findings: Findings) -> Records | None:
+    """Every call of transcripts as a row of a table of scores."""
+    file = open_single(path, place, findings)
+    calls = None if file is None else read_transcripts(file.name, file.data, place, findings)
+    if file is None or calls is None:
+        return None
+    return Records(file.name, *score_columns(calls), digest_of([(file.name, file.raw)]))
 
 
 def _columns(file: str, rows: Sequence[tuple[int, dict[str, Any]]], place: Place, findings: Findings) -> Found | None:
@@ -319,6 +369,7 @@ def _read_parquet(file: str, data: bytes, place: Place, findings: Findings) -> F
 
 READERS: Mapping[Kind, Callable[[str, bytes, Place, Findings], Found | None]] = {
     JSON_LINES: _read_json_lines,
+    TRANSCRIPTS: _read_answers,
     TABLE: _read_table,
     PARQUET: _read_parquet,
     PLAIN: _read_plain_text,

@@ -1,4 +1,4 @@
-"""Scores of trials: the mean, pass@k and pass^k, agreement between repeats, and what a trial costs.
+"""Scores of trials: the mean, pass@k and pass^k, agreement between repeats, what a trial costs, and how many fail.
 
 The unit is the item. An item may be tried several times, and its repeats are nested in it: they make its value more
 exact and never count as units of their own, so an interval over 100 items with 10 repeats is one over 100 items.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final
 
@@ -39,7 +39,7 @@ class TrialsOfItems:
     passed: NDArray[np.bool_]
     """Whether the score is good enough to pass."""
     measures: Mapping[str, Floats] = field(default_factory=dict)
-    """By name (cost, latency, tokens): a number of each trial, nan where there is none."""
+    """By name (cost, latency, tokens, refusal, error): a number of each trial, nan where there is none."""
 
     @property
     def counts(self) -> tuple[Numbers, Numbers]:
@@ -208,6 +208,14 @@ def _measure(name: str, title: str, summary: str) -> Metric:
 COST: Final = _measure("cost", "Cost", "Mean cost of one trial of an item, in the currency of the file")
 LATENCY: Final = _measure("latency", "Latency", "Mean time of one trial of an item, in seconds")
 TOKENS: Final = _measure("tokens", "Tokens", "Mean number of tokens that one trial of an item used")
-MEASURES: Final = (COST, LATENCY, TOKENS)
+
+
+def _flag(name: str, title: str, summary: str) -> Metric:
+    return replace(_measure(name, title, summary), range=SHARE, proportion=True, interval="wilson")
+
+
+REFUSAL: Final = _flag("refusal", "Refusals", "Share of an item's trials that the system refused to answer")
+ERROR: Final = _flag("error", "Errors", "Share of an item's trials that ended in an error and have no answer")
+MEASURES: Final = (COST, LATENCY, TOKENS, REFUSAL, ERROR)
 METRICS: Final = (MEAN, PASS_AT_1, AGREEMENT, *MEASURES)
 EXAMPLES: Final = "pass@5, pass^5"

@@ -1,8 +1,9 @@
 """Transcripts: one line a call, appended once its answer is there, so that a killed run loses and repeats nothing.
 
 The first line says which system and items the others are about. A line that was cut off by a crash is cut away when the
-file is opened again; every other line that cannot be read is refused, for somebody has edited it. Where an item was
-asked again after an error, its last line counts.
+file is opened again; every other line that cannot be read, or whose check is that of other bytes, is refused, for
+somebody has edited it. Where an item was asked again after an error, its last line counts; where the system reads
+answers in another way than before, another first line is appended.
 """
 
 from __future__ import annotations
@@ -18,10 +19,10 @@ from typing import IO, Any, Final, Self
 
 from basanite.canonical import canonical_digest, canonical_line
 from basanite.errors import SettingError, UnreadableError
+from basanite.formats.model_answers import FORMAT, is_edited, sealed_line
 from basanite.models.requests import Items
 from basanite.models.system_file import System
 
-FORMAT: Final = "basanite-transcripts/1"
 NAME: Final = "transcripts.jsonl"
 LONGEST: Final = 64 << 20
 """A longer line is none of ours."""
@@ -67,7 +68,12 @@ FIELDS: Final = frozenset(field.name for field in fields(Turn))
 def header_of(system: System, items: Items) -> dict[str, Any]:
     """The first line: what the run is about, without anything secret."""
     about = {"name": system.name, "model": system.endpoint.model, "url": system.endpoint.url}
-    return {"format": FORMAT, "system": {**about, "identity": system.identity}, "data": _content_digest(items)}
+    return {
+        "format": FORMAT,
+        "system": {**about, "identity": system.identity},
+        "answer": asdict(system.answer),
+        "data": _content_digest(items),
+    }
 
 
 def _content_digest(items: Items) -> str:
@@ -109,9 +115,12 @@ class Transcripts:
 
     def add(self, turn: Turn) -> None:
         """Append a call; it is out of this process before the next one begins."""
-        self.file.write(canonical_line(asdict(turn)))
-        self.file.flush()
+        self._write(asdict(turn))
         self._count(turn)
+
+    def _write(self, content: Mapping[str, Any]) -> None:
+        self.file.write(sealed_line(canonical_line(content)))
+        self.file.flush()
 
     def _count(self, turn: Turn) -> None:
         self.turns[turn.key] = turn
@@ -119,7 +128,7 @@ class Transcripts:
 
     def _read(self) -> None:
         self.file.seek(0)
-        end = 0
+        end, answer = 0, None
         for number, line in enumerate(_lines(self.file), start=1):
             if not line.endswith(b"\n"):
                 self.cut = len(line)
@@ -127,13 +136,14 @@ class Transcripts:
             end += len(line)
             if number == 1:
                 self._check_header(line)
+            if number == 1 or _is_header(line):
+                answer = (_parse_object(line) or {}).get("answer")
             else:
                 self._count(parse_turn(line, self.path, number))
         self.file.seek(end)
         self.file.truncate()
-        if end == 0:
-            self.file.write(canonical_line(self.header))
-            self.file.flush()
+        if end == 0 or answer != self.header["answer"]:
+            self._write(self.header)
 
     def _check_header(self, line: bytes) -> None:
         found = _parse_object(line)
@@ -173,6 +183,10 @@ def _lines(file: IO[bytes]) -> Iterator[bytes]:
         yield line
 
 
+def _is_header(line: bytes) -> bool:
+    return FORMAT.encode() in line and (_parse_object(line) or {}).get("format") == FORMAT
+
+
 def _parse_object(line: bytes) -> dict[str, Any] | None:
     try:
         found = json.loads(line)
@@ -184,7 +198,14 @@ def _parse_object(line: bytes) -> dict[str, Any] | None:
 def parse_turn(line: bytes, path: Path, number: int) -> Turn:
     """The call of a line; one that was edited into something else is refused with its place."""
     found = _parse_object(line)
-    if found is None or not {"item", "repeat", "request"} <= found.keys() <= FIELDS or not _has_types(found):
+    if found is not None:
+        found.pop("check", None)
+    if (
+        is_edited(line)
+        or found is None
+        or not {"item", "repeat", "request"} <= found.keys() <= FIELDS
+        or not _has_types(found)
+    ):
         raise UnreadableError(
             f"{path}:{number}: this line was not written by `basanite run`, or was edited. Restore it from a copy, or "
             "remove the line: its item is then asked again."

@@ -9,17 +9,26 @@ from pathlib import Path
 from basanite import __version__
 from basanite.figures import Extract
 from basanite.formats.items import Items
-from basanite.formats.questions.question import CHOICE, FIRST_SQUAD, RULES, SECOND_SQUAD, VQA_RULE, Question, option_of
+from basanite.formats.questions.question import (
+    CHOICE,
+    FIRST_SQUAD,
+    NUMBER,
+    RULES,
+    SECOND_SQUAD,
+    VQA_RULE,
+    Question,
+    option_of,
+)
 from basanite.formats.questions.question_files import read_answers, read_questions
 from basanite.formats.questions.vqa_files import FACTORS
 from basanite.formats.records import Place
-from basanite.metrics.text.questions import ACCURACY, METRICS, Answers, answer_rows, metrics_of
+from basanite.metrics.text.questions import ACCURACY, METRICS, Answers, answer_rows, metrics_of, number_in
 from basanite.problems import Findings, Problem
 from basanite.tasks import AnswerFormat, Setting, Task
 from basanite.tasks.explanations.questions import EXPLANATIONS
 from basanite.tasks.items import Counted, ItemSpec, Pairs, Settings, opener
 from basanite.tasks.moved_units import moved_figures
-from basanite.tasks.settings import one_of
+from basanite.tasks.settings import number_from_0, one_of
 
 RULE = "T-20"
 REFERENCE, SUBMISSION = Place("reference", RULE), Place("submission", RULE)
@@ -30,6 +39,7 @@ IN_WORDS: Mapping[str, str] = {
     FIRST_SQUAD: "an answer is right if it has the words of one of people's, as in SQuAD 1.1 (rule=squad1)",
     SECOND_SQUAD: "an answer is right if it has the words of one of people's, as in SQuAD 2.0 (rule=squad2)",
     CHOICE: "an answer is right if it names the right option (rule=choice)",
+    NUMBER: "an answer is right if it is the right number (rule=number)",
 }
 SHOWN_ANSWERS = 10
 
@@ -56,6 +66,8 @@ def check(pairs: Pairs, settings: Settings, findings: Findings) -> None:
         findings.extend(_unanswerable(pairs, rule))
     if rule == CHOICE:
         findings.extend(_beside_the_options(pairs))
+    if rule == NUMBER:
+        findings.extend(_without_numbers(pairs))
 
 
 def _unanswerable(pairs: Pairs, rule: str) -> Iterator[Problem]:
@@ -66,6 +78,20 @@ def _unanswerable(pairs: Pairs, rule: str) -> Iterator[Problem]:
                 f"give it one; rule={rule} knows no unanswerable questions",
             )
             yield REFERENCE.problem(pairs.files.get("reference", ""), None, message, fix, name)
+
+
+def _without_numbers(pairs: Pairs) -> Iterator[Problem]:
+    """Right answers that are no numbers are refused; answers that are none are wrong, and counted."""
+    for name, question in zip(pairs.units, pairs.references, strict=True):
+        wrong = [text for text in question.accepted if number_in(text) is None]
+        if wrong:
+            message, fix = f"the answer to question {name!r} is no number", "write a number like 12.5, 1,250 or 1/8"
+            yield REFERENCE.problem(pairs.files.get("reference", ""), None, message, fix, wrong[0])
+    stray = [text for text in pairs.answers if number_in(text) is None]
+    if stray:
+        message = f"{len(stray)} of {len(pairs.units)} answers are no numbers, such as {stray[0][:40]!r}"
+        fix = "write the number alone; others count as wrong"
+        yield SUBMISSION.problem(pairs.files.get("submission", ""), None, message, fix, stray[0], severity="warn")
 
 
 def _beside_the_options(pairs: Pairs) -> Iterator[Problem]:
@@ -99,14 +125,19 @@ def count(pairs: Pairs, settings: Settings) -> Counted:
         given = [option_of(answer, offered) for answer, offered in zip(given, options, strict=True)]
         accepted = [tuple(option_of(one, own) for one in all_) for all_, own in zip(accepted, options, strict=True)]
     metrics = metrics_of(rule)
-    table = pairs.table(ACCURACY.columns, answer_rows(Answers(pairs.units, given, accepted), rule=rule))
+    table = pairs.table(
+        ACCURACY.columns, answer_rows(Answers(pairs.units, given, accepted), rule=rule, tolerance=settings["tolerance"])
+    )
     sizes = {len(answers) for answers in accepted}
+    near = f"|tolerance:{settings['tolerance']:g}" if rule == NUMBER and settings["tolerance"] else ""
     people = f"answers: {'..'.join(str(size) for size in sorted({min(sizes), max(sizes)}))} a question"
     return Counted(
         metrics,
         dict.fromkeys((metric.name for metric in metrics), table),
         notes=(IN_WORDS[rule],),
-        signatures={metric.name: f"{metric.name}|rule:{rule}|{people}|basanite:{__version__}" for metric in metrics},
+        signatures={
+            metric.name: f"{metric.name}|rule:{rule}{near}|{people}|basanite:{__version__}" for metric in metrics
+        },
     )
 
 
@@ -150,6 +181,7 @@ TASK = Task(
             partial(one_of, (AUTO, *RULES)),
             AUTO,
         ),
+        Setting("tolerance", "How far an answer may be from the right number (rule=number).", number_from_0, 0.0),
     ),
     several_references=True,
     compared_figures=moved_figures(extracts),

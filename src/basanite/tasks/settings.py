@@ -91,6 +91,18 @@ def number_or_nan(text: str) -> float:
         return math.nan
 
 
+def number_from_0(text: str) -> float:
+    """A finite number of 0 or more.
+
+    >>> number_from_0("0.5")
+    0.5
+    """
+    number = number_or_nan(text)
+    if not 0 <= number < math.inf:
+        raise ValueError("it is not a number of 0 or more")
+    return number
+
+
 def whole_number(low: int, high: int, text: str) -> int:
     """A whole number within bounds.
 

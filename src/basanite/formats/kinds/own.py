@@ -15,11 +15,11 @@ _CONFIGURATION: Final = re.compile(r"^annotation:\s+\S", re.MULTILINE)
 
 
 def _says(name: str) -> Callable[[Beginning], bool]:
-    """A test of a beginning for this name of a format; for any, where it is empty."""
+    """A test of a beginning for this name of a format; for any but that of transcripts, where it is empty."""
 
     def test(start: Beginning) -> bool:
         found = _FORMAT.search(start.text)
-        return found is not None and name in ("", found[1])
+        return found is not None and (found[1] == name or (not name and found[1] != "transcripts"))
 
     return test
 

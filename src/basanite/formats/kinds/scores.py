@@ -6,10 +6,23 @@ import json
 from typing import Final
 
 from basanite.formats.kinds.general import begins_with_json
-from basanite.formats.kinds.kind import Beginning, Kind
+from basanite.formats.kinds.kind import Beginning, Kind, matches
+from basanite.formats.model_answers import parsed_header
 
 FIX: Final = "the task scores reads it"
 COMMANDS: Final = ("score scores {path}", "compare scores {path} OTHER")
+
+
+TRANSCRIPTS: Final = Kind(
+    "transcripts of a language model",
+    lambda start: parsed_header(start.text) is not None,
+    (".jsonl",),
+    "the tasks of texts, labels and questions read it, and the task scores",
+    commands=("score scores {path}", "score questions REFERENCE {path}"),
+    sign="a first line with the format `basanite-transcripts/1`",
+    record="call",
+    count=matches(r'"request":"'),
+)
 
 
 def _is_eval(start: Beginning) -> bool:

@@ -10,8 +10,8 @@ from typing import Any, Final
 from basanite.formats.items import Items
 from basanite.formats.json_document import JsonDocument
 
-VQA_RULE, FIRST_SQUAD, SECOND_SQUAD, CHOICE = "vqa", "squad1", "squad2", "choice"
-RULES: Final = (VQA_RULE, FIRST_SQUAD, SECOND_SQUAD, CHOICE)
+VQA_RULE, FIRST_SQUAD, SECOND_SQUAD, CHOICE, NUMBER = "vqa", "squad1", "squad2", "choice", "number"
+RULES: Final = (VQA_RULE, FIRST_SQUAD, SECOND_SQUAD, CHOICE, NUMBER)
 """When an answer is right, by the name of the setting."""
 LONGEST: Final = 10_000
 """Characters of an answer: a longer one is no answer but a text."""

@@ -16,6 +16,7 @@ from basanite.formats.file_kinds import has_header
 from basanite.formats.items import ContentError, Items, read_structured_items
 from basanite.formats.kinds.general import JSON, JSON_LINES
 from basanite.formats.kinds.questions import SQUAD, SQUAD_ANSWERS, VQA, VQA_QUESTIONS, VQA_RESULTS
+from basanite.formats.kinds.scores import TRANSCRIPTS
 from basanite.formats.questions.question import (
     ANSWER_FIX,
     CHOICE,
@@ -59,6 +60,8 @@ def read_questions(paths: Sequence[Path], place: Place, findings: Findings) -> I
 def read_answers(path: Path, place: Place, findings: Findings) -> Items | None:
     """The answers of a system by the id of the question."""
     kind = kind_of(path)
+    if kind is TRANSCRIPTS:
+        return read_structured_items(path, _given_answer, place, findings, used=GIVEN)
     if kind is VQA_RESULTS:
         return read_results(path, place, findings)
     if kind is SQUAD_ANSWERS or (kind in (JSON, JSON_LINES) and _is_one_object(path)):

@@ -12,7 +12,7 @@ import numpy as np
 from basanite.formats.parquet import ExpansionError, parquet_faults, read_parquet
 from basanite.formats.records import ROWS, digest_of
 from basanite.formats.scores.plain_tables import LONGEST_CELL, NAMES
-from basanite.formats.scores.trials import MEASURES, Floats, Numbers, Trials
+from basanite.formats.scores.trials import FLAGS, MEASURES, Floats, Numbers, Trials
 from basanite.formats.single_file import SingleFile
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def read_parquet_trials(file: SingleFile, *, score: str = "") -> Trials | None:
     if not (named["item"] and named["score"]):
         return None
     items, systems, repeat = (_codes(frame, named[role]) for role in ("item", "system", "repeat"))
-    numbers = {role: _numbers(frame, named[role]) for role in ("score", *MEASURES) if named[role]}
+    numbers = {role: _numbers(frame, named[role]) for role in ("score", *MEASURES, *FLAGS) if named[role]}
     lost = any(named[role] and found is None for role, found in (("system", systems), ("repeat", repeat)))
     if items is None or lost or any(found is None for found in numbers.values()):
         return None
@@ -45,6 +45,8 @@ def read_parquet_trials(file: SingleFile, *, score: str = "") -> Trials | None:
     if any(cells is None for cells in columns.values()):
         return None
     known = {name: found for name, found in numbers.items() if found is not None}
+    if any(not np.isin(known[name], (0, 1)).all() for name in FLAGS if name in known):
+        return None
     names, system = systems if systems is not None else (("",), np.zeros(len(frame), np.int64))
     return Trials(
         file.name,

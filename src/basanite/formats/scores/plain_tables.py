@@ -15,7 +15,7 @@ import numpy as np
 
 from basanite.formats.items import lacks_columns
 from basanite.formats.records import ABSENT, Place, Records, read_records
-from basanite.formats.scores.trials import MEASURES, Floats, Numbers, Trials
+from basanite.formats.scores.trials import FLAGS, MEASURES, Floats, Numbers, Trials
 from basanite.problems import Findings
 
 NAMES: Final[Mapping[str, tuple[str, ...]]] = {
@@ -26,6 +26,8 @@ NAMES: Final[Mapping[str, tuple[str, ...]]] = {
     "cost": ("cost", "cost_usd"),
     "latency": ("latency", "latency_s", "seconds", "duration"),
     "tokens": ("tokens", "total_tokens"),
+    "refusal": ("refusal", "refused"),
+    "error": ("error", "failed"),
 }
 """What the columns of a table are called, the usual name first."""
 LETTERS: Final = {"true": 1.0, "false": 0.0}
@@ -70,6 +72,8 @@ def trials_of_records(records: Records, place: Place, findings: Findings, *, sco
             cell = records.columns[named.get(column) or column][at]
             fix = "write a number like 0.25, true or false, or leave the cell empty"
             findings.add(place.problem(records.file, records.lines[at], f"{column} is not a number", fix, cell))
+    flags = {role: flag for role in FLAGS if (flag := _flags(records, named[role])) is not None}
+    named |= {role: "" for role in FLAGS if role not in flags}
     repeat = records.columns[named["repeat"]] if named["repeat"] else None
     used = {item_name(records), wanted, *(name for name in named.values() if name)}
     columns = dict(_item_columns(records, item, len(items), used))
@@ -83,7 +87,7 @@ def trials_of_records(records: Records, place: Place, findings: Findings, *, sco
         numbers,
         list(records.lines),
         repeat,
-        {role: column for role, (column, _) in measures.items()},
+        {**{role: column for role, (column, _) in measures.items()}, **flags},
         columns,
         notes=tuple(_left_aside(records, {*used, *columns})),
     )
@@ -142,6 +146,12 @@ def number_of_cell(cell: Any) -> float | None:
         return float(text)
     except (TypeError, ValueError, OverflowError):
         return None
+
+
+def _flags(records: Records, name: str) -> Floats | None:
+    """A column of yes and no as 1 and 0; None where it says something else, such as the text of an error."""
+    numbers, faults = _numbers(records, name) if name else (np.full(len(records), np.nan), [])
+    return None if faults or not np.isin(numbers, (0, 1)).any() or (numbers[~np.isnan(numbers)] % 1).any() else numbers
 
 
 def _item_columns(records: Records, item: Numbers, size: int, used: set[str]) -> Iterator[tuple[str, tuple[str, ...]]]:

@@ -15,8 +15,9 @@ from basanite.formats.kinds.scores import (
     LM_EVAL_RESULTS,
     PROMPTFOO,
     PROMPTFOO_LINES,
+    TRANSCRIPTS,
 )
-from basanite.formats.records import Place, open_single
+from basanite.formats.records import Place, open_single, transcript_records
 from basanite.formats.scores.inspect_logs import read_eval, read_inspect_json
 from basanite.formats.scores.lm_eval import read_run_folder, read_samples
 from basanite.formats.scores.log_places import logs_below
@@ -28,7 +29,7 @@ from basanite.formats.scores.other_logs import (
     read_json_log,
 )
 from basanite.formats.scores.parquet_tables import MAGIC, read_parquet_trials
-from basanite.formats.scores.plain_tables import read_plain_table
+from basanite.formats.scores.plain_tables import read_plain_table, trials_of_records
 from basanite.formats.scores.trials import NAMED, Trials
 from basanite.formats.single_file import ZIP, archive_kind, kind_of
 from basanite.formats.system_names import system_names
@@ -67,6 +68,9 @@ def _read(path: Path, place: Place, findings: Findings, score: str) -> Trials | 
     kind = kind_of(path)
     if kind is LM_EVAL:
         return read_samples(path, place, findings, score=score)
+    if kind is TRANSCRIPTS:
+        records = transcript_records(path, place, findings)
+        return None if records is None else trials_of_records(records, place, findings, score=score)
     if kind in MEANS:
         findings.add(place.problem(path.name, None, f"these are {kind.name}", kind.fix))
         return None

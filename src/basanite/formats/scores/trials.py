@@ -25,6 +25,8 @@ MISSING: Final = (REFUSE, LOWEST, SKIP)
 """What becomes of a trial without a score."""
 MEASURES: Final = ("cost", "latency", "tokens")
 """What else a trial may say: numbers that are not negative."""
+FLAGS: Final = ("refusal", "error")
+"""What a trial may say with yes or no: 1 or 0."""
 MISSING_FIX: Final = (
     "run it again, or set missing=lowest (it counts as the lowest score) or missing=skip (it is left out, and noted)"
 )
@@ -262,11 +264,12 @@ def _uneven(trials: Trials, place: Place) -> Iterator[Problem]:
 
 
 def _left_out(trials: Trials, without: int) -> Trials:
-    left = trials.chosen(~np.isnan(trials.score)) if without else trials
+    failed = np.isin(np.arange(len(trials)), np.flatnonzero(trials.measures.get("error", np.zeros(0)) == 1))
+    left = trials.chosen(~np.isnan(trials.score) | failed) if without else trials  # failed trials count as errors alone
     counts = trials_per_item(left)
     most = np.maximum(counts.max(axis=1, initial=0), _expected(trials))
     few = int(np.count_nonzero((counts > 0) & (counts < most[:, None])))
-    gone = sorted(set(range(len(trials.items))) - set(left.item.tolist()))
+    gone = sorted(set(range(len(trials.items))) - set(left.item[~np.isnan(left.score)].tolist()))
     absent = len(trials.absent)
     notes = [f"{absent} items of the run have no trial and are left out (missing=skip)"] * bool(absent)
     notes += [f"{without} of {len(trials)} trials have no score and are left out (missing=skip)"] * bool(without)

@@ -1,14 +1,15 @@
 """Answers to questions about pictures and texts: how far they agree with those of people (T-20).
 
-Four rules say when an answer is right. `vqa`: the share of people who said the same, one of them left out each time;
+Five rules say when an answer is right. `vqa`: the share of people who said the same, one of them left out each time;
 three are enough (Antol et al. 2015). `squad1` and `squad2`: the same words as any answer of people, articles and
 punctuation aside (Rajpurkar et al. 2016, 2018); they differ in answers of which nothing is left. `choice`: the same
-option. Answers become comparable as the evaluation code of each data set makes them so, oddities included: values are
-compared with published ones.
+option. `number`: the same number. Answers become comparable as the evaluation code of each data set makes them so,
+oddities included: values are compared with published ones.
 """
 
 from __future__ import annotations
 
+import math
 import re
 import string
 from collections import Counter
@@ -21,7 +22,7 @@ import numpy as np
 
 from basanite.kernel import SHARE, Metric, Rows, column_ratio
 
-VQA, SQUAD_1, SQUAD_2, CHOICE = "vqa", "squad1", "squad2", "choice"
+VQA, SQUAD_1, SQUAD_2, CHOICE, NUMBER = "vqa", "squad1", "squad2", "choice", "number"
 ENOUGH: Final = 3
 """People who have to say the same for an answer to be right."""
 COLUMNS: Final = ("accuracy", "exact_match", "f1", "questions")
@@ -143,6 +144,44 @@ def _word_f(found: str, wanted: str, rule: str) -> float:
     return 2 * shared / (len(words) + len(others))
 
 
+_NUMBER: Final = re.compile(
+    r"[$€£¥]?\s*([-+\u2212]?)\s*[$€£¥]?\s*((?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d*)?|\.\d+)(e[-+]?\d{1,3})?\s*[%$€£¥]?\.?",
+    re.I,
+)
+_FRACTION: Final = re.compile(r"([-+\u2212]?)\s*(\d{1,15})\s*/\s*(\d{1,15})\.?")
+
+
+def number_in(text: str) -> float | None:
+    """The number that an answer is; None where it is anything else. Signs of money and percent do not count.
+
+    >>> [number_in(text) for text in ("1,250.50", "-3e2", "$12.", "1/8", "12%", "12 apples", "1,2")]
+    [1250.5, -300.0, 12.0, 0.125, 12.0, None, None]
+    """
+    text = text.strip()
+    if found := _FRACTION.fullmatch(text):
+        value = int(found[2]) / int(found[3]) if int(found[3]) else math.inf
+    elif found := _NUMBER.fullmatch(text):
+        value = float(found[2].replace(",", "") + (found[3] or ""))
+    else:
+        return None
+    return None if math.isinf(value) else -value if found[1] in ("-", "\u2212") else value
+
+
+def is_same_number(given: str, accepted: Sequence[str], tolerance: float = 0.0) -> bool:
+    """Whether an answer is one of the right numbers, or no farther from it than the tolerance.
+
+    >>> is_same_number("3.14", ["3.14159"]), is_same_number("3.14", ["3.14159"], 0.01), is_same_number("0.3", ["3e-1"])
+    (False, True, True)
+    """
+    found = number_in(given)
+    wanted = [number for text in accepted if (number := number_in(text)) is not None]
+    return found is not None and any(abs(found - one) <= tolerance + 1e-12 * abs(one) for one in wanted)
+
+
+def _number_row(given: str, accepted: Sequence[str], tolerance: float = 0.0) -> tuple[float, float, float]:
+    return float(is_same_number(given, accepted, tolerance)), 0.0, 0.0
+
+
 def _consensus_row(given: str, accepted: Sequence[str]) -> tuple[float, float, float]:
     return consensus(given, accepted), 0.0, 0.0
 
@@ -161,13 +200,14 @@ RULES: Final[Mapping[str, Callable[[str, Sequence[str]], tuple[float, float, flo
     SQUAD_1: partial(_squad_row, rule=SQUAD_1),
     SQUAD_2: partial(_squad_row, rule=SQUAD_2),
     CHOICE: _choice_row,
+    NUMBER: _number_row,
 }
 """What accuracy, exact match and F a question adds by each rule; 0 for those that a rule does not have."""
 
 
-def answer_rows(block: Answers, *, rule: str = VQA) -> Rows:
+def answer_rows(block: Answers, *, rule: str = VQA, tolerance: float = 0.0) -> Rows:
     """What each question contributes: its score by the rule, exact match, F, and 1."""
-    score = RULES[rule]
+    score = partial(_number_row, tolerance=tolerance) if rule == NUMBER else RULES[rule]
     pairs = zip(block.given, block.accepted, strict=True)
     rows = [(*score(given, accepted), 1.0) for given, accepted in pairs]
     return np.array(rows, dtype=np.float64).reshape(len(block.units), len(COLUMNS))
@@ -179,7 +219,7 @@ squad_rows = partial(answer_rows, rule=SQUAD_2)
 ACCURACY = Metric(
     name="accuracy",
     title="Accuracy",
-    summary="Mean share of correct answers: human consensus (VQA), exact match (SQuAD), or the correct option",
+    summary="Mean share of correct answers: human consensus (VQA), exact match (SQuAD), the correct option or number",
     citation=ANTOL,
     family="questions",
     statistics=answer_rows,
@@ -219,4 +259,4 @@ def metrics_of(rule: str) -> tuple[Metric, ...]:
     if rule == VQA:
         return (ACCURACY,)
     right = replace(ACCURACY, proportion=True, interval="wilson")
-    return (right,) if rule == CHOICE else (right, EXACT_MATCH, F1)
+    return (right,) if rule in (CHOICE, NUMBER) else (right, EXACT_MATCH, F1)
