@@ -4,6 +4,11 @@
 
 A season is put into a database with one scored primary run of each team and a finished comparison; then the board is
 looked at as a visitor through the API and as a page. The goals are 30, 80 and 300 ms of CPU time a look.
+
+    python -m benchmarks.boards --compare 2000 --items 300
+
+times the comparison behind a board instead: every run is read and scored, and all pairs are tested, in the sandbox of a
+server with its usual limits. The goals for 2,000 teams are 4 GiB and half an hour on two cores.
 """
 
 from __future__ import annotations
@@ -11,14 +16,18 @@ from __future__ import annotations
 import argparse
 import json
 import random
+import resource
 import sys
 import tempfile
 import time
+from dataclasses import asdict
 from datetime import timedelta
 from pathlib import Path
 
 from starlette.testclient import TestClient
+from tests.offices import crowd
 
+from basanite.campaign.jobs import comparison
 from basanite.campaign.model.windows import board_summary
 from basanite.campaign.office import Office
 from basanite.campaign.results import boards
@@ -108,14 +117,37 @@ def measure(client: TestClient, address: str) -> float:
     return min(found)
 
 
+def compare(teams: int, items: int) -> dict[str, object]:
+    """Time and memory of the comparison behind a board of labels."""
+    with tempfile.TemporaryDirectory() as folder:
+        office = small_office(Path(folder), SetClock())
+        crowd.fill(office, Path(folder), teams, items, settings="draws = 200")
+        with office.writing() as session:
+            orders = list(boards.orders_due(session, office))
+        before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
+        ended = [comparison.compare(office, **asdict(order)) for order in orders]
+        after, wall = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic() - began
+        office.close()
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return {
+        "comparison_of_teams": teams, "items": items, "ended": ended, "cpu_s": round(cpu, 1), "wall_s": round(wall, 1),
+        "peak_mib": round(after.ru_maxrss / 1024),
+    }  # fmt: skip
+
+
 def main() -> None:
     """Measure boards of three sizes, print them, and append them to the results."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--teams", type=int, nargs="*", default=sorted(GOALS))
+    parser.add_argument("--compare", type=int, nargs="*", help="time the comparison of so many teams instead")
+    parser.add_argument("--items", type=int, default=300)
     parser.add_argument("--keep", action="store_true", help="append to benchmarks/results/boards.jsonl")
     given = parser.parse_args()
     lines = []
-    for teams in given.teams:
+    for teams in given.compare or ():
+        lines.append(compare(teams, given.items))
+        print(json.dumps(lines[-1]), flush=True)
+    for teams in given.teams if given.compare is None else ():
         with tempfile.TemporaryDirectory() as folder:
             office = small_office(Path(folder), SetClock())
             fill(office, teams)

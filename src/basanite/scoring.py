@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
@@ -37,6 +37,7 @@ from basanite.tasks.worked import Case
 
 if TYPE_CHECKING:
     from basanite.analysis.gate import Gate
+    from basanite.analysis.many_systems import ManyCompared
     from basanite.analysis.power import Enough, Goal, Spread
     from basanite.reports.explanation import Explained
 
@@ -151,6 +152,10 @@ class Scorer:
 
     def analysis(self, inputs: Inputs, *, system: str | None = None) -> Analysis:
         """Everything known about one system."""
+        return analyse_scores(self.scores(inputs, system=system), self.design)
+
+    def scores(self, inputs: Inputs, *, system: str | None = None) -> Scores:
+        """The rows of one system on the metrics that are wanted."""
         inputs = self._with_reference(inputs)
         if inputs.reference is None and self.task.needs_reference:
             raise SettingError(
@@ -159,7 +164,7 @@ class Scorer:
         findings = Findings()
         opened = self.open_submission(inputs, findings, scored=True)
         self._explain_swap(inputs, findings)
-        return self.analyse_opened(opened, findings, system=system or self._system_of(inputs.submission))
+        return self._scores_of(opened, findings, system or self._system_of(inputs.submission))
 
     def _with_reference(self, inputs: Inputs) -> Inputs:
         """The inputs with the submission as the reference, where it is one of the files that hold both (T-29)."""
@@ -175,11 +180,13 @@ class Scorer:
 
     def analyse_opened(self, opened: Opened | None, findings: Findings, *, system: str) -> Analysis:
         """Everything known about a system whose submission has been read and checked."""
+        return analyse_scores(self._scores_of(opened, findings, system), self.design)
+
+    def _scores_of(self, opened: Opened | None, findings: Findings, system: str) -> Scores:
         if opened is None or not findings.valid:
             raise InvalidInputError(self.task.name, findings)
         scores = score_submission(opened, system=system)
-        scores = replace(scores, warnings=tuple(findings.problems))
-        return analyse_scores(self._choose_metrics(scores), self.design)
+        return self._choose_metrics(replace(scores, warnings=tuple(findings.problems)))
 
     def _choose_metrics(self, scores: Scores) -> Scores:
         primary = self.primary if PRIMARY.name in self.given else scores.primary
@@ -311,6 +318,20 @@ class Scorer:
                 f"Choose one of {', '.join(found.rankings)}, or show it beside the others: --metric {self.primary}."
             )
         return found
+
+    def ranking_of_many(self, systems: Iterable[Scores]) -> ManyCompared:
+        """Which of more systems than can be compared pair by pair differ on the primary metric (P-40)."""
+        from basanite.analysis.many_systems import compare_many, entrants
+
+        return compare_many(entrants(self._alike(systems), "", self.design), self.design)
+
+    def _alike(self, systems: Iterable[Scores]) -> Iterator[Scores]:
+        """The same systems, one after another, each checked against the first."""
+        first: Scores | None = None
+        for one in systems:
+            first = first or one
+            self.task.check_alike([Analysis(each, {}, {}, self.design, "") for each in (first, one)])
+            yield one
 
     def open_submission(self, inputs: Inputs, findings: Findings, *, scored: bool = False) -> Opened | None:
         """Read and check a submission; what was found is in the findings, what was counted in the run.

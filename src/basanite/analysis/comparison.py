@@ -57,6 +57,8 @@ def romano_wolf(observed: Floats, draws: Rows) -> list[float]:
 
 def draws_for(design: Design, comparisons: int) -> int:
     """How many draws the tests of a family take; refused where no adjusted p could reach alpha (S-1)."""
+    if design.adjustment == "romano-wolf":  # the smallest adjusted p is that of one comparison
+        return max(design.test_draws, FEWEST_TEST_DRAWS)
     draws = max(design.test_draws, FEWEST_TEST_DRAWS, DRAWS_PER_COMPARISON * comparisons)
     if comparisons / (draws + 1) > design.alpha:
         needed = math.ceil(comparisons / design.alpha)
@@ -74,6 +76,9 @@ def adjust_p(
     p_values = holm([one.p for one in found])
     if design.adjustment == "romano-wolf":
         p_values = _stepped_down(found, pairs, draws=draws, seed=design.seed)
+        # Its smallest adjusted p does not grow with the family, but as many swaps there must be (S-1).
+        least = 1 / ((draws + 1) * len(found))
+        found = [replace(one, smallest_p=max(min(1.0, 2.0 ** (1 - one.swapped[0])), least)) for one in found]
     return [replace(one, p_adjusted=p) for one, p in zip(found, p_values, strict=True)]
 
 

@@ -68,7 +68,7 @@ def test_a_board_reads_ranks_alone_and_no_pairs_which_grow_with_the_square_of_th
         stored = session.query(Board).one()
         whole = over.office.files.path(stored.digest)
     compared = json.loads(whole.read_bytes())
-    assert set(stored.ranking) == {"rank_ranges", "groups", "detectable"}
+    assert set(stored.ranking) == {"rank_ranges", "groups", "detectable", "better"}
     assert {name: stored.ranking[name] for name in ("rank_ranges", "groups")} == {
         name: compared[name] for name in ("rank_ranges", "groups")
     }

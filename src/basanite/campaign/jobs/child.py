@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from basanite import canonical, registry
+from basanite.analysis.many_systems import MOST_BY_PAIRS
 from basanite.analysis.restriction import restrict_scores
 from basanite.analysis.results import Analysis, compare_object, score_object
 from basanite.campaign.jobs import summaries
@@ -23,6 +24,7 @@ from basanite.campaign.model import refusals
 from basanite.errors import BasaniteError
 from basanite.figures import figures_object
 from basanite.formats.system_names import system_name
+from basanite.kernel import Scores
 from basanite.problems import LISTED_PER_RULE, Findings
 from basanite.sandbox.child import CHECKED, GIVEN, OUT, REFUSED, STARTED, serve_request
 from basanite.scoring import Scorer, analyse_scores, find_task
@@ -117,6 +119,15 @@ def _members(opened: Opened | None) -> list[str]:
 def _compare(scorer: Scorer, order: Mapping[str, Any]) -> None:
     """Score systems by name and say which differ."""
     shared = _inputs(order)
+    if len(order["systems"]) > MOST_BY_PAIRS:
+        scores = (
+            _kept_part(scorer.scores(replace(shared, submission=GIVEN / path), system=name), order["only"])
+            for name, path in order["systems"].items()
+        )
+        found = scorer.ranking_of_many(scores)
+        os.write(1, CHECKED)
+        _write("comparison.json", found.as_object(scorer.task_name, scorer.design))
+        return
     analyses = [
         _part(scorer.analysis(replace(shared, submission=GIVEN / path), system=name), order["only"])
         for name, path in order["systems"].items()
@@ -127,9 +138,11 @@ def _compare(scorer: Scorer, order: Mapping[str, Any]) -> None:
 
 def _part(analysis: Analysis, only: Mapping[str, str]) -> Analysis:
     """What is left of an analysis over the units that count: open queries never do (M20)."""
-    if not only:
-        return analysis
-    return analyse_scores(restrict_scores(analysis.scores, only["factor"], only["level"]), analysis.design)
+    return analyse_scores(_kept_part(analysis.scores, only), analysis.design) if only else analysis
+
+
+def _kept_part(scores: Scores, only: Mapping[str, str]) -> Scores:
+    return restrict_scores(scores, only["factor"], only["level"]) if only else scores
 
 
 def _inputs(order: Mapping[str, Any]) -> Inputs:

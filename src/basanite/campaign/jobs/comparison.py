@@ -6,9 +6,11 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from basanite.analysis.packed_pairs import packed
 from basanite.campaign.jobs.scoring_process import Material, comparison, material, order, run_order
 from basanite.campaign.jobs.stages import Written, keep, keep_files, log, pause
 from basanite.campaign.office import Office
@@ -103,7 +105,8 @@ def compare(office: Office, key: str, campaign_id: str, window: str, purpose: st
                     digest=stored.digest,
                     ranking={
                         **{name: found[name] for name in ("rank_ranges", "groups")},
-                        "detectable": _detectable(found["differences"]),
+                        "detectable": found.get("detectable") or _detectable(found["differences"]),
+                        "better": found.get("better") or _better(found["differences"]),
                     },
                     at=office.clock(),
                 )
@@ -118,6 +121,24 @@ def _detectable(differences: Sequence[Mapping[str, Any]]) -> dict[str, list[floa
         if one.get("detectable") is not None:
             sizes.setdefault(one["metric"], []).append(one["detectable"])
     return {metric: [min(found), max(found)] for metric, found in sizes.items()}
+
+
+def _better(differences: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """By metric, who is significantly better than whom, packed."""
+    by_metric: dict[str, list[Mapping[str, Any]]] = {}
+    for one in differences:
+        by_metric.setdefault(one["metric"], []).append(one)
+    stored = {}
+    for metric, found in by_metric.items():
+        order = list(dict.fromkeys(name for one in found for name in (one["first"], one["second"])))
+        place = {name: at for at, name in enumerate(order)}
+        better = np.zeros((len(order), len(order)), dtype=bool)
+        for one in found:
+            if one["verdict"] in ("first", "second"):
+                pair = place[one["first"]], place[one["second"]]
+                better[pair if one["verdict"] == "first" else pair[::-1]] = True
+        stored[metric] = packed(order, better)
+    return stored
 
 
 def _reference_of(session: Session, submission: Submission) -> str | None:

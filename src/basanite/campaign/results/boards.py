@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from dataclasses import field as dataclass_field
 from datetime import datetime
 from typing import Any, Final
@@ -27,6 +27,7 @@ from basanite.campaign.model.standings import Run, compared_runs
 from basanite.campaign.model.windows import CLOSED, FACTOR, final_result, has_final_value, is_blind, open_sets
 from basanite.campaign.office import Office
 from basanite.campaign.results.facts import Desk, Order, adopted_results, beyond_looks, content, facts_of, teams
+from basanite.campaign.results.rankings import Ranking, stored_ranking
 from basanite.campaign.results.views import BoardRow, Provenance, SeenBoard, provenance
 from basanite.campaign.store import looks
 from basanite.campaign.store.tables import Board, CampaignRow, Release, Result, Submission, Team
@@ -66,16 +67,6 @@ class Field:
 
 
 @dataclass(frozen=True)
-class Ranking:
-    """What a stored comparison says of each submission."""
-
-    ranks: Mapping[str, tuple[int, int]]
-    groups: Mapping[str, int]
-    detectable: tuple[float, float] | None = None
-    """From which to which difference pairs of systems would show in 80 % of cases (S-30)."""
-
-
-@dataclass(frozen=True)
 class Look:
     """How somebody looks at a board."""
 
@@ -83,6 +74,8 @@ class Look:
     """The metric that heads and ranks it; by default the window's own."""
     until: datetime | None = None
     """The moment whose board is shown: runs and results that came later are not there; None is now."""
+    against: str = ""
+    """The name of the row that all others are compared with."""
 
 
 def visible_board(session: Session, at: Desk, subject: Subject, look: Look | None = None) -> SeenBoard:
@@ -97,7 +90,8 @@ def visible_board(session: Session, at: Desk, subject: Subject, look: Look | Non
         _adopted_results(session, field, look.until),
     )
     visible = {key for key, sight in view.sights.items() if sight.exists and sight.level not in ("none", "ladder")}
-    listed = [run for run in field.rows if run.id in visible & view.held.keys()]
+    visible &= view.held.keys()
+    listed = [run for run in field.rows if run.id in visible]
     own = next((name for name in map(view.metric, listed) if name), "")
     metrics = _metrics(view, listed, own)
     metric = look.by if look.by in metrics else own
@@ -110,7 +104,7 @@ def visible_board(session: Session, at: Desk, subject: Subject, look: Look | Non
         language=subject.language,
         track=subject.track,
         metric=metric,
-        rows=_rows(session, view, listed, metrics, metric, ranking, had_seen),
+        rows=_rows(session, view, listed, _Columns(metrics, metric, look.against, ranking, had_seen)),
         left_out=field.left_out if view.shows_ranks else {},
         naming=window.naming,
         level=max((view.sights[run.id].level for run in listed), key=RANK.__getitem__, default="none"),
@@ -124,6 +118,8 @@ def visible_board(session: Session, at: Desk, subject: Subject, look: Look | Non
         detectable=None if ranking is None else ranking.detectable,
         metrics=metrics,
         fill=window.board,
+        against=look.against,
+        tested="" if ranking is None else ranking.tested,
     )
 
 
@@ -334,40 +330,30 @@ def _ranking(session: Session, view: _View, field: Field, metric: str) -> Rankin
         return None
     if len(field.compared) == 1:
         return Ranking({field.compared[0].id: (1, 1)}, {field.compared[0].id: 1})
-    row = session.get(Board, board_key(view.held, field.compared, counting_units(view.at.campaign, view.window)))
-    if row is None:
-        return None
-    ranges, groups = row.ranking["rank_ranges"].get(metric, {}), row.ranking["groups"].get(metric, [])
-    return Ranking(
-        {name: (int(span[0]), int(span[1])) for name, span in ranges.items()},
-        {name: number for number, group in enumerate(groups, start=1) for name in group},
-        _ends(row.ranking.get("detectable", {}).get(metric)),
-    )
+    key = board_key(view.held, field.compared, counting_units(view.at.campaign, view.window))
+    return stored_ranking(session, key, metric)
 
 
-def _ends(found: Sequence[float] | None) -> tuple[float, float] | None:
-    return None if found is None else (float(found[0]), float(found[1]))
+@dataclass(frozen=True)
+class _Columns:
+    """What stands in the columns of a board besides the runs' own values."""
+
+    metrics: Sequence[str]
+    metric: str
+    against: str
+    ranking: Ranking | None
+    looks: Mapping[str, int]
 
 
-def _rows(
-    session: Session,
-    view: _View,
-    listed: Sequence[Submission],
-    metrics: Sequence[str],
-    metric: str,
-    ranking: Ranking | None,
-    had_seen: Mapping[str, int],
-) -> tuple[BoardRow, ...]:
-    # Seven arguments: the rows of one board, and all that stands in their columns.
-    known = teams(session, [run.team_id for run in listed])
-    rows = [
-        replace(
-            _row(view, run, known[run.team_id], metric, ranking),
-            looks=had_seen.get(run.team_id, 0),
-            values={name: _numbers(view.values(run).get(name, {})) for name in metrics},
-        )
-        for run in listed
-    ]
+def _rows(session: Session, view: _View, listed: Sequence[Submission], columns: _Columns) -> tuple[BoardRow, ...]:
+    known, ranking = teams(session, [run.team_id for run in listed]), columns.ranking
+    names = {run.id: view.at.name_of(view.sights[run.id], known[run.team_id]) for run in listed}
+    chosen = next((run for run, name in names.items() if columns.against and name == columns.against), None)
+    verdicts = {} if ranking is None or chosen is None else ranking.against(chosen)
+    rows = [_row(view, run, (names[run.id], known[run.team_id]), columns, verdicts.get(run.id)) for run in listed]
+    if ranking is not None and ranking.tested:
+        sign = 1.0 if find_task(listed[0].task.lower()).metric(columns.metric).best == "low" else -1.0
+        return tuple(sorted(rows, key=lambda row: (row.value is None, sign * (row.value or 0.0), row.name)))
     return tuple(sorted(rows, key=_order))
 
 
@@ -375,10 +361,9 @@ def _numbers(entry: Mapping[str, Any]) -> tuple[float | None, float | None, floa
     return entry.get("value"), entry.get("low"), entry.get("high")
 
 
-def _row(view: _View, run: Submission, team: Team, metric: str, ranking: Ranking | None) -> BoardRow:
-    sight = view.sights[run.id]
-    entry = view.values(run).get(metric, {})
-    name = view.at.name_of(sight, team)
+def _row(view: _View, run: Submission, called: tuple[str, Team], columns: _Columns, against: int | None) -> BoardRow:
+    sight, values, ranking = view.sights[run.id], view.values(run), columns.ranking
+    entry, (name, team) = values.get(columns.metric, {}), called
     is_known = name == team.name  # a label or a date could tell whose run a pseudonym stands for (P-25)
     return BoardRow(
         name=name,
@@ -389,11 +374,13 @@ def _row(view: _View, run: Submission, team: Team, metric: str, ranking: Ranking
         high=entry.get("high"),
         ranks=None if ranking is None else ranking.ranks.get(run.id),
         group=None if ranking is None else ranking.groups.get(run.id),
-        looks=0,
+        looks=columns.looks.get(run.team_id, 0),
         submission_id=run.id if sight.own or sight.staff else None,
         note="late, admitted" if run.standing == "late" else "",
         system=run.label if is_known else "",
         received=run.received if is_known else None,
+        values={name: _numbers(values.get(name, {})) for name in columns.metrics},
+        against=against,
     )
 
 

@@ -127,6 +127,8 @@ class BoardRow:
     """When the run came in, where the viewer may know whose it is."""
     values: Mapping[str, tuple[float | None, float | None, float | None]] = field(default_factory=dict)
     """Value and interval of each metric of the board."""
+    against: int | None = None
+    """Against the row that was chosen: 1 significantly better, -1 worse, 0 neither; None where nothing was tested."""
 
 
 @dataclass(frozen=True)
@@ -163,6 +165,10 @@ class SeenBoard:
     """The metrics that have a column, the window's own first."""
     fill: str = "primary"
     """Which run of a team stands here: `primary`, `best`, `latest`."""
+    against: str = ""
+    """The name of the row that all others are compared with."""
+    tested: str = ""
+    """The only metric whose pairs were tested, where the board is looked at by another one (P-40)."""
 
 
 SEED: Final = re.compile(r"\|seed:[^|]*")

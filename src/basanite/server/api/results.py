@@ -58,6 +58,8 @@ class RowShown(BaseModel):
     received: datetime | None
     values: dict[str, tuple[float | None, float | None, float | None]]
     """Value and interval of each metric."""
+    against: int | None
+    """Against the row named by `against`: 1 significantly better, -1 worse, 0 neither."""
 
 
 class BoardShown(BaseModel):
@@ -78,6 +80,8 @@ class BoardShown(BaseModel):
     metrics: list[str]
     fill: str
     """Which run of a team stands here: `primary`, `best`, `latest`."""
+    tested: str
+    """The only metric whose pairs were tested, where the board is looked at by another one."""
     notes: list[str]
     left_out: dict[str, int]
     rows: list[RowShown]
@@ -113,17 +117,19 @@ def show_board(
     track: Text = "",
     by: Text = "",
     at: datetime | None = None,
+    against: Text = "",
 ) -> BoardShown:
     """A board with groups of systems without significant differences; empty before a release to the caller.
 
-    `by` is another metric to rank by, `at` a moment whose board is shown.
+    `by` is another metric to rank by, `at` a moment whose board is shown, and `against` the name of a row
+    that all others are compared with.
     """
-    # Seven arguments: the parameters of the address.
+    # Eight arguments: the parameters of the address.
     row, _ = caller.here
     subject = boards.Subject(window, task, language=language, track=track)
     until = at if at is None or at.tzinfo else at.replace(tzinfo=UTC)
     with caller.office.reading() as session:
-        look = boards.Look(by, until)
+        look = boards.Look(by, until, against)
         board = visibility.board(session, caller.office, caller.viewer, row.id, subject, look)
     facts = {name: getattr(board, name) for name in BoardShown.model_fields if name != "rows"}
     rows = [RowShown(**{name: getattr(one, name) for name in RowShown.model_fields}) for one in board.rows]

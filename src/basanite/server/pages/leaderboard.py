@@ -168,6 +168,8 @@ class Line:
     """Whether the row belongs to every second group, which has a ground of its own."""
     interval: str = ""
     """The bounds of the interval in numbers."""
+    chosen: bool = False
+    """Whether all others are compared with this one."""
 
 
 @dataclass(frozen=True)
@@ -210,6 +212,7 @@ class BoardAsked:
     of: Annotated[str, Query(max_length=400)] = ""
     by: Annotated[str, Query(max_length=200)] = ""
     at: Annotated[str, Query(max_length=40)] = ""
+    against: Annotated[str, Query(max_length=200)] = ""
     q: Annotated[str, Query(max_length=100)] = ""
     start: Annotated[int, Query(ge=0, le=10**6)] = 0
 
@@ -223,7 +226,7 @@ class BoardAsked:
         if self.at and (until is None or until.tzinfo is None):
             fix = say_plain("write a time like 2026-03-01T12:00:00Z")
             raise refused("P-39", say_plain("this time cannot be read"), fix, status=422)
-        return boards.Look(self.by, until)
+        return boards.Look(self.by, until, self.against)
 
 
 @ROUTER.get("/campaigns/{slug}/leaderboard")
@@ -271,9 +274,7 @@ def leaderboard_page(
     start: int = 0,
 ) -> LeaderboardPage:
     """The page of a board."""
-    lines = board_lines(board)
-    if wanted:
-        lines = tuple(one for one in lines if wanted.lower() in f"{one.row.name} {one.row.system}".lower())
+    places = [at for at, row in enumerate(board.rows) if wanted.lower() in f"{row.name} {row.system}".lower()]
     here = [one for one in choices if one.window == board.window]
     firsts = {one.window: one for one in reversed(choices)}
     return LeaderboardPage(
@@ -281,8 +282,8 @@ def leaderboard_page(
         choices,
         chosen,
         board,
-        lines[start : start + LINES],
-        max(len(lines) - start - LINES, 0),
+        board_lines(board, places[start : start + LINES]),
+        max(len(places) - start - LINES, 0),
         reasons_left_out(board),
         empty,
         tuple(_tab(choices, one) for one in dict.fromkeys(firsts[choice.window] for choice in choices)),
@@ -304,20 +305,21 @@ def _axis(board: SeenBoard) -> tuple[float, float]:
     return axis_of(one for row in board.rows for one in (row.value, row.low, row.high))
 
 
-def board_lines(board: SeenBoard) -> tuple[Line, ...]:
-    """The rows with their places on one axis."""
+def board_lines(board: SeenBoard, places: Sequence[int] | None = None) -> tuple[Line, ...]:
+    """The rows, or those at some places, with their values on one axis."""
     axis = _axis(board)
-    groups = [None, *(row.group for row in board.rows)]
+    groups = [row.group for row in board.rows]
     return tuple(
         Line(
-            row,
+            row := board.rows[at],
             _ranks(row),
             place(row.value, row.low, row.high, axis),
-            before is not None and row.group is not None and row.group != before,
+            at > 0 and groups[at - 1] is not None and row.group is not None and row.group != groups[at - 1],
             row.group is not None and row.group % 2 == 0,
             _interval(row),
+            bool(board.against) and row.name == board.against,
         )
-        for row, before in zip(board.rows, groups[:-1], strict=True)
+        for at in (range(len(board.rows)) if places is None else places)
     )
 
 

@@ -80,9 +80,8 @@ def embed_board(caller: Annotated[Caller, allow("visitor")], asked: Annotated[Bo
     """The board for a frame on another site."""
     board = _asked_board(caller, asked, VISITOR)
     row, campaign = caller.here
-    page = EmbeddedBoard(
-        campaign.title, board, board_lines(board)[:MOST_EMBEDDED], f"{caller.office.address}/campaigns/{row.slug}"
-    )
+    lines = board_lines(board, range(min(len(board.rows), MOST_EMBEDDED)))
+    page = EmbeddedBoard(campaign.title, board, lines, f"{caller.office.address}/campaigns/{row.slug}")
     content = environment().get_template(page.template).render(page=page)
     return HTMLResponse(content, headers=FRAMED | KEPT)
 
@@ -95,14 +94,13 @@ def show_badge(
 ) -> Response:
     """How a team stands, or how many systems are on the board, as a picture for other pages."""
     board = _asked_board(caller, replace(asked, q=""), VISITOR)
-    ranked = [line for line in board_lines(board) if line.row.ranks]
-    found = next((line for line in board_lines(board) if line.row.name == team), None)
+    ranked = sum(row.ranks is not None for row in board.rows)
+    here = [at for at, row in enumerate(board.rows) if row.name == team][:1]
+    found = next(iter(board_lines(board, here)), None)
     words = say_plain("{count} systems", count=f"{len(board.rows):,}")
     if team:
         rank = found.ranks if found is not None else ""
-        words = (
-            say_plain("rank {rank} of {count}", rank=rank, count=f"{len(ranked):,}") if rank else say_plain("no rank")
-        )
+        words = say_plain("rank {rank} of {count}", rank=rank, count=f"{ranked:,}") if rank else say_plain("no rank")
     label = caller.here[1].title
     content = environment().get_template("campaign/badge.svg").render(label=_short(label), words=words)
     headers = KEPT | {"Cross-Origin-Resource-Policy": "cross-origin"}

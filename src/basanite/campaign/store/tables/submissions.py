@@ -365,7 +365,7 @@ class Board(Base):
     """Task, language, track, and the submission of each name in the comparison."""
     digest: Mapped[str]
     ranking: Mapped[dict[str, Any]]
-    """`rank_ranges`, `groups` and `detectable` of the comparison: a board shows no pairs, of which there are many."""
+    """`rank_ranges`, `groups` and `detectable` of the comparison, and `better`: who beats whom, packed."""
     at: Mapped[datetime]
 
 
