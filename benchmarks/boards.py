@@ -24,9 +24,11 @@ from dataclasses import asdict
 from datetime import timedelta
 from pathlib import Path
 
+import numpy as np
 from starlette.testclient import TestClient
 from tests.offices import crowd
 
+from basanite.analysis.packed_pairs import packed
 from basanite.campaign.jobs import comparison
 from basanite.campaign.model.windows import board_summary
 from basanite.campaign.office import Office
@@ -99,7 +101,9 @@ def _compare(session, here, runs, now):
     order = sorted(field.compared, key=lambda run: -held[run.id].primary)
     ranges = {run.id: [place, place + 3] for place, run in enumerate(order, start=1)}
     groups = [[run.id for run in order[at : at + 4]] for at in range(0, len(order), 4)]
+    better = np.triu(np.ones((len(order), len(order)), dtype=bool), 4)
     ranking = {"rank_ranges": {"aqwv": ranges}, "groups": {"aqwv": groups}, "detectable": {}}
+    ranking["better"] = {"aqwv": packed([run.id for run in order], better)}
     key = boards.board_key(held, field.compared, only)
     facts = {"window": "dev", "purpose": "board", "subject": {}, "digest": "0" * 64, "ranking": ranking, "at": now}
     session.add(Board(key=key, campaign_id=here, **facts))

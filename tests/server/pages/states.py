@@ -24,6 +24,7 @@ from basanite.server.pages import (
     campaign_face,
     compare,
     leaderboard,
+    leaderboard_charts,
     leaderboard_exports,
     packs,
     sign_in,
@@ -36,7 +37,7 @@ from basanite.server.pages import leaderboard as empty_board
 from basanite.server.pages.campaign import Row, Slot
 from basanite.server.pages.frame import Entry, Frame, Notice
 from basanite.server.pages.prose import markdown
-from basanite.server.pages.templates import Paged
+from basanite.server.pages.templates import Paged, draw_chart
 from basanite.server.pages.times import Clocks
 from basanite.server.pages.values import values_of
 from basanite.tasks import AnswerFormat
@@ -273,6 +274,21 @@ def embedded_page(state):
     return leaderboard_exports.EmbeddedBoard(name(state), shown.board, shown.lines[:100], "https://example.org")
 
 
+def charts_page(state):
+    board = leaderboard_page(state).board
+    if board.rows:
+        rows = tuple(
+            replace(row, received=EARLIER, declared={name(state): 10.0 * at + 1}) for at, row in enumerate(board.rows)
+        )
+        board = replace(board, rows=rows)
+    points = [(row.name, float(day), row.value + day / 100) for row in board.rows[:8] for day in range(4)]
+    over_time = draw_chart(leaderboard_charts.history_chart(board, points)) if points else None
+    costs = leaderboard_charts.cost_axes(board)
+    chart = leaderboard_charts.cost_chart(board, *costs[0]) if costs else None
+    chosen, drawn = (costs[0][0], draw_chart(chart)) if chart else ("", None)
+    return leaderboard_charts.ChartsPage("Charts", "dev|CLIR|1A|", board, over_time, drawn, costs, chosen)
+
+
 def announcements_page(state):
     news = several(
         state, lambda s, n: announcements.News(f"n{n}", name(s), name(s) * 3, NOW, n > 1), announcements.MOST_NEWS
@@ -451,6 +467,7 @@ ALL = {
     campaign.CalendarPage: calendar_page,
     packs.PacksPage: packs_page,
     leaderboard.LeaderboardPage: leaderboard_page,
+    leaderboard_charts.ChartsPage: charts_page,
     leaderboard_exports.EmbeddedBoard: embedded_page,
     announcements.AnnouncementsPage: announcements_page,
     announcements.QuestionsPage: questions_page,

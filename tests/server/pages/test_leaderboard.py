@@ -7,6 +7,10 @@ import io
 import re
 
 import pytest
+from starlette.testclient import TestClient
+from tests.campaign.staging import staged
+from tests.server.accounts.conftest import Browser
+from tests.server.pages.conftest import give_passwords
 
 from basanite.campaign.actions import plans
 from basanite.campaign.actions.campaigns import Edit, edit_plan
@@ -114,3 +118,56 @@ def test_a_team_takes_its_result_along_as_far_as_its_feedback_goes(visit, stage,
     assert f"{base}/result.html" in ada.get(base).text
     assert visit("bea").get(f"{base}/result.json").status_code == 404, "others' results do not exist"
     assert visit().get(f"{base}/result.json").status_code in (303, 401)
+
+
+OPEN_TRACK = """
+[[tracks]]
+id = "open"
+title = "Open"
+required = ["gpu_hours", "licence"]
+"""
+
+
+@pytest.fixture
+def tracked(office, clock, pack):
+    """A campaign with a track that requires two fields of the description; Alpha and Beta have runs on two days."""
+    made = staged(office, clock, pack, then=give_passwords, more=OPEN_TRACK)
+    fill_by(made, "best")
+    costs = {"gpu_hours": "120", "licence": "MIT"}
+    made.submit(file="silent", label="first", kind="contrastive", track="open", description=costs)
+    clock.forward(days=2)
+    made.submit("beta", file="silent", label="beta", kind="contrastive", track="open",
+                description={"gpu_hours": "8.5", "licence": "7"})  # fmt: skip
+    clock.forward(days=3)
+    made.submit(label="second", kind="contrastive", track="open", description={"gpu_hours": "4e2", "licence": "MIT"})
+    return made
+
+
+def cells(page, anchor):
+    """The rows of the table beside the chart after some words."""
+    table_ = page.partition(anchor)[2].partition("</table>")[0]
+    rows = re.findall(r"<tr>(.*?)</tr>", table_, re.DOTALL)
+    return [tuple(re.sub("<.*?>", "", cell).strip() for cell in re.findall(r"<t[dh].*?</t[dh]>", row)) for row in rows]
+
+
+@pytest.mark.req("P-38")
+def test_charts_show_the_season_and_quality_against_what_is_declared(app, tracked):
+    release(tracked, "top", "details", "public")
+    browser = Browser(TestClient(app))
+    browser.sign_in("ada@example.org")
+    of = "dev|CLIR|1A|open"
+    page = browser.get(f"{ADDRESS}/charts?of={of}").text
+    history = cells(page, "AQWV over time")
+    assert {(row[0], float(row[2])) for row in history[1:]} == {("Alpha", 0.0), ("Alpha", 1.0), ("Beta", 0.0)}
+    alpha = [row[1] for row in history if row[0] == "Alpha"]
+    assert len(alpha) == 3
+    assert float(alpha[2]) - float(alpha[0]) == pytest.approx(5, abs=0.02)
+    against = cells(page, "AQWV against gpu_hours")
+    assert {row[0]: float(row[1].replace(",", "")) for row in against[1:]} == {"Alpha": 400.0, "Beta": 8.5}
+    assert "licence" not in re.findall(r"AQWV against (\w+)", page), "only one system declares a number there"
+    other = browser.get(f"{ADDRESS}/charts?of={of}&cost=mqwv").text
+    assert "AQWV against MQWV" in other
+    assert browser.get(f"{ADDRESS}/charts?of=none|CLIR||").status_code == 404
+    hidden = Browser(TestClient(app)).get(f"{ADDRESS}/charts?of={of}").text
+    assert "400" not in hidden, "who is under a pseudonym is not drawn: the day of a run could tell whose it is"
+    assert "No two systems declare a number" in hidden

@@ -9,6 +9,7 @@ to be seen.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from sqlalchemy import ColumnElement, or_, select
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, load_only
 
 from basanite.campaign.actions import plans
 from basanite.campaign.model.plan import Campaign, Window
@@ -26,7 +27,7 @@ from basanite.campaign.model.redaction import NEVER_AN_EVALUATION
 from basanite.campaign.model.standings import Run, compared_runs
 from basanite.campaign.model.windows import CLOSED, FACTOR, final_result, has_final_value, is_blind, open_sets
 from basanite.campaign.office import Office
-from basanite.campaign.results.facts import Desk, Order, adopted_results, beyond_looks, content, facts_of, teams
+from basanite.campaign.results.facts import Desk, Order, adopted_results, beyond_looks, content, facts_of, team_names
 from basanite.campaign.results.rankings import Ranking, stored_ranking
 from basanite.campaign.results.views import BoardRow, Provenance, SeenBoard, provenance
 from basanite.campaign.store import looks
@@ -34,6 +35,12 @@ from basanite.campaign.store.tables import Board, CampaignRow, Release, Result, 
 from basanite.canonical import canonical_digest
 from basanite.scoring import find_task
 
+SHOWN: Final = load_only(
+    Submission.team_id, Submission.window, Submission.task, Submission.type, Submission.track, Submission.label,
+    Submission.description, Submission.received, Submission.standing, Submission.admitted, Submission.state,
+    Submission.language, Submission.sha256, Submission.name,
+)  # fmt: skip
+"""What a board needs of its runs, of which there may be thousands; the rest is read where it is asked for (P-40)."""
 MOST_METRICS: Final = 6
 """Columns of values on a board."""
 PURPOSE: Final = "board"
@@ -96,6 +103,7 @@ def visible_board(session: Session, at: Desk, subject: Subject, look: Look | Non
     metrics = _metrics(view, listed, own)
     metric = look.by if look.by in metrics else own
     ranking = _ranking(session, view, field, metric) if view.shows_ranks else None
+    fields = next((one.required for one in at.campaign.tracks if one.id == subject.track), ())
     had_seen = _looks(session, at.plan, window, subject, {run.team_id for run in listed})
     return SeenBoard(
         campaign=at.campaign.slug,
@@ -104,7 +112,7 @@ def visible_board(session: Session, at: Desk, subject: Subject, look: Look | Non
         language=subject.language,
         track=subject.track,
         metric=metric,
-        rows=_rows(session, view, listed, _Columns(metrics, metric, look.against, ranking, had_seen)),
+        rows=_rows(session, view, listed, _Columns(metrics, metric, look.against, ranking, had_seen, fields)),
         left_out=field.left_out if view.shows_ranks else {},
         naming=window.naming,
         level=max((view.sights[run.id].level for run in listed), key=RANK.__getitem__, default="none"),
@@ -207,7 +215,7 @@ def _chosen_runs(
 ) -> list[Submission]:
     """The best or the latest scored run of each team; runs after its looks were used up show no value, and no place."""
     hidden = beyond_looks(session, plan)
-    question = select(Submission).where(*_on_board(plan.row.id, subject), Submission.state == "scored")
+    question = select(Submission).where(*on_board(plan.row.id, subject), Submission.state == "scored")
     question = question.where(Submission.standing.in_(("on time", "late"))).order_by(Submission.received, Submission.id)
     found = [run for run in session.scalars(question) if run.id not in hidden and (not until or run.received <= until)]
     if window.board == "latest":
@@ -288,7 +296,7 @@ def _speaking(session: Session, campaign_id: str, subject: Subject) -> list[Subm
 
     They are asked for one after the other, so that each question has an index of its own.
     """
-    there = select(Submission).where(*_on_board(campaign_id, subject))
+    there = select(Submission).where(*on_board(campaign_id, subject)).options(SHOWN)
     found = {
         run.id: run
         for speaks in (Submission.type == "primary", Submission.standing == "baseline")
@@ -303,13 +311,14 @@ def _teams_there(session: Session, campaign_id: str, subject: Subject) -> set[st
     The limit is for PostgreSQL, which would turn a plain EXISTS into a join with all submissions.
     """
     run = select(Submission.id).where(
-        *_on_board(campaign_id, subject), Submission.team_id == Team.id, Submission.standing != "baseline"
+        *on_board(campaign_id, subject), Submission.team_id == Team.id, Submission.standing != "baseline"
     )
     has_run = run.limit(1).correlate(Team).scalar_subquery().is_not(None)
     return set(session.scalars(select(Team.id).where(Team.campaign_id == campaign_id, has_run)))
 
 
-def _on_board(campaign_id: str, subject: Subject) -> tuple[ColumnElement[bool], ...]:
+def on_board(campaign_id: str, subject: Subject) -> tuple[ColumnElement[bool], ...]:
+    """What is true of every submission that could stand on a board."""
     return (
         Submission.campaign_id == campaign_id,
         Submission.window == subject.window,
@@ -343,10 +352,12 @@ class _Columns:
     against: str
     ranking: Ranking | None
     looks: Mapping[str, int]
+    fields: Sequence[str] = ()
+    """Fields of the description that the track requires."""
 
 
 def _rows(session: Session, view: _View, listed: Sequence[Submission], columns: _Columns) -> tuple[BoardRow, ...]:
-    known, ranking = teams(session, [run.team_id for run in listed]), columns.ranking
+    known, ranking = team_names(session, [run.team_id for run in listed]), columns.ranking
     names = {run.id: view.at.name_of(view.sights[run.id], known[run.team_id]) for run in listed}
     chosen = next((run for run, name in names.items() if columns.against and name == columns.against), None)
     verdicts = {} if ranking is None or chosen is None else ranking.against(chosen)
@@ -361,7 +372,7 @@ def _numbers(entry: Mapping[str, Any]) -> tuple[float | None, float | None, floa
     return entry.get("value"), entry.get("low"), entry.get("high")
 
 
-def _row(view: _View, run: Submission, called: tuple[str, Team], columns: _Columns, against: int | None) -> BoardRow:
+def _row(view: _View, run: Submission, called: tuple[str, Any], columns: _Columns, against: int | None) -> BoardRow:
     sight, values, ranking = view.sights[run.id], view.values(run), columns.ranking
     entry, (name, team) = values.get(columns.metric, {}), called
     is_known = name == team.name  # a label or a date could tell whose run a pseudonym stands for (P-25)
@@ -380,8 +391,22 @@ def _row(view: _View, run: Submission, called: tuple[str, Team], columns: _Colum
         system=run.label if is_known else "",
         received=run.received if is_known else None,
         values={name: _numbers(values.get(name, {})) for name in columns.metrics},
+        declared=_declared(run, columns.fields) if is_known and columns.fields else {},
         against=against,
     )
+
+
+def _declared(run: Submission, fields: Sequence[str]) -> dict[str, float]:
+    """The fields of a description that are numbers."""
+    found = {}
+    for name in fields:
+        try:
+            number = float(str(run.description.get(name)))
+        except ValueError:
+            continue
+        if math.isfinite(number):
+            found[name] = number
+    return found
 
 
 def _order(row: BoardRow) -> tuple[Any, ...]:

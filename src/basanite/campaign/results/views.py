@@ -127,6 +127,8 @@ class BoardRow:
     """When the run came in, where the viewer may know whose it is."""
     values: Mapping[str, tuple[float | None, float | None, float | None]] = field(default_factory=dict)
     """Value and interval of each metric of the board."""
+    declared: Mapping[str, float] = field(default_factory=dict)
+    """Numbers among the fields that the track requires, where the viewer may know whose run it is."""
     against: int | None = None
     """Against the row that was chosen: 1 significantly better, -1 worse, 0 neither; None where nothing was tested."""
 

@@ -18,6 +18,7 @@ from basanite.server.pages import (
     judge_desk,
     judge_items,
     leaderboard,
+    leaderboard_charts,
     leaderboard_exports,
     organiser_communication,
     organiser_data,
@@ -56,6 +57,7 @@ GENERAL = (
     campaign_face,
     packs,
     leaderboard,
+    leaderboard_charts,
     leaderboard_exports,
     announcements,
 )
