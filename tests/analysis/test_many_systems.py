@@ -150,10 +150,10 @@ def test_the_differences_that_show_are_those_of_the_pairs():
 def test_systems_on_other_units_or_settings_are_refused():
     tables = skilled(40, systems=3)
     other = means(np.arange(39.0))
-    with pytest.raises(IncomparableError, match="s0 and odd were not scored alike"):
+    with pytest.raises(IncomparableError, match="s0 and odd were scored differently"):
         lined_up({**tables, "odd": other})
     mixed = [scores({"mean": tables["s0"]}, system="a"), scores({"mean": tables["s1"]}, system="b", settings={"x": 1})]
-    with pytest.raises(IncomparableError, match="not scored alike"):
+    with pytest.raises(IncomparableError, match="scored differently"):
         entrants(iter(mixed), "mean", DESIGN)
 
 

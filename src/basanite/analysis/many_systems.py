@@ -194,7 +194,7 @@ def _check_alike(first: tuple[Scores, UnitRows, Frame], other: Scores, metric: s
         same = places[0] == places[1] and frame.cluster == there.cluster
     if not same:
         raise IncomparableError(
-            f"{scores.system} and {other.system} were not scored alike: score both on the same units, with the same "
+            f"{scores.system} and {other.system} were scored differently: score both on the same units, with the same "
             "reference, settings and version."
         )
 

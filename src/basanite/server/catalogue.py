@@ -19,6 +19,7 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
+from basanite.campaign.notices import messages
 from basanite.reports.wording import printable
 
 ISOLATE, RELEASE = "\u2068", "\u2069"
@@ -76,7 +77,8 @@ def used_sentences() -> set[str]:
     templates = (sentences_in(path.read_text(encoding="utf-8")) for path in HERE.glob("templates/**/*.html"))
     places = [*HERE.glob("**/*.py"), *HERE.parent.glob("campaign/actions/*.py")]
     modules = (_in_module(path.read_text(encoding="utf-8")) for path in places)
-    return {text for found in (*templates, *modules) for text in found}
+    events = (template.event for template in messages.catalogue().values() if template.event)
+    return {text for found in (*templates, *modules, events) for text in found}
 
 
 def sentences_in(template: str) -> Iterator[str]:

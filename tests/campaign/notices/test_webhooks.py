@@ -4,9 +4,12 @@ import json
 import time
 
 import pytest
+from click.testing import CliRunner
 from sqlalchemy import select
 from tests.offices.prepared import small_season
 
+from basanite.campaign.actions.campaigns import Edit, edit_plan
+from basanite.campaign.model.refusals import RefusedError
 from basanite.campaign.notices.messages import UndeliverableError
 from basanite.campaign.notices.outbox import Posted, send_due, tell
 from basanite.campaign.notices.webhook_calls import (
@@ -19,8 +22,10 @@ from basanite.campaign.notices.webhook_calls import (
     signature,
     signed_by,
 )
+from basanite.campaign.office import COMMAND
 from basanite.campaign.people.communication import add_webhook, end_webhook
 from basanite.campaign.store.tables import Message
+from basanite.cli import app
 
 
 def hooked(office, called, path="/ok", kinds=("result_there",)):
@@ -59,6 +64,47 @@ def test_a_call_is_signed_with_a_time_stamp_and_holds_an_id_alone(open_office, c
     assert not signed_by(secret, body, headers["Basanite-Signature"], now=now + 301)
     assert not signed_by(b"other", body, headers["Basanite-Signature"], now=now)
     assert headers["Basanite-Delivery"] == content["id"]
+
+
+SHOWN = "R&D <!channel> *all* @here: A result is available."
+ROOMS = {
+    "slack": {"text": "R&amp;D &lt;!channel&gt; *all* @here: A result is available. <ADDRESS|Open>"},
+    "mattermost": {
+        "text": "R&D \\<\\!channel\\> \\*all\\* @\u200bhere: A result is available. [Open](ADDRESS)",
+    },
+    "matrix": {
+        "text": f"{SHOWN} ADDRESS",
+        "html": 'R&amp;D &lt;!channel&gt; *all* @here: A result is available. <a href="ADDRESS">Open</a>',
+    },
+}
+
+
+@pytest.mark.req("X-10")
+@pytest.mark.parametrize("form", ROOMS)
+def test_a_room_gets_a_line_in_the_form_that_its_program_documents(open_office, called, form):
+    small = small_season(open_office)
+    send_due(open_office, most=1000)
+    with open_office.writing() as session:
+        edit = Edit("campaign", {"title": "R&D <!channel> *all* @here"}, reason="a name that could call everybody")
+        edit_plan(session, open_office, COMMAND, small.campaign_id, edit)
+    words = ("--kind", "result_there", "--form", form, "--campaign", "small", "--as", small.eva)
+    ended = CliRunner().invoke(app, ["admin", "webhook", "add", f"{called.address}/ok", *words,
+                                     "--data", str(open_office.settings.data)],
+                               env={"BASANITE_LOOPBACK_WEBHOOKS": "true"})  # fmt: skip
+    assert ended.exit_code == 0, ended.output
+    happen(open_office, small)
+    assert send_due(open_office) == Posted(sent=1)
+    ((_, headers, body),) = called.calls
+    address = f"{open_office.address}/campaigns/small/submissions/s1"
+    assert json.loads(body) == {name: text.replace("ADDRESS", address) for name, text in ROOMS[form].items()}
+    assert headers["Content-Type"] == "application/json"
+
+
+def test_an_unknown_form_is_refused(open_office, called):
+    small = small_season(open_office)
+    with open_office.writing() as session, pytest.raises(RefusedError, match="no form 'teams'"):
+        add_webhook(session, open_office, small.as_eva, small.campaign_id, url=f"{called.address}/ok",
+                    kinds=["result_there"], form="teams")  # fmt: skip
 
 
 def test_a_redirect_is_not_followed_and_the_answer_is_kept_as_a_status_alone(open_office, called):

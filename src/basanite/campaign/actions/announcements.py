@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Literal
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -150,6 +150,11 @@ class NewWebhook(Arguments):
         tuple[str, ...], Option("The kind of event to call for. Can be repeated.", name="kind", required=True)
     ]
 
+    form: Annotated[
+        Literal["basanite", "slack", "mattermost", "matrix"],
+        Option("What is sent: JSON for a program, or a line for a room of a chat."),
+    ] = "basanite"
+
 
 class OneWebhook(Arguments):
     """A webhook."""
@@ -210,7 +215,7 @@ def answer(at: At, given: Answer) -> Outcome:
 )
 def add_webhook(at: At, given: NewWebhook) -> Outcome:
     """Call URL (https only) on events of a kind; the secret that signs calls is shown only once."""
-    made = communication.add_webhook(*at.who, at.campaign_id, url=given.url, kinds=given.kinds)
+    made = communication.add_webhook(*at.who, at.campaign_id, url=given.url, kinds=given.kinds, form=given.form)
     words = f"Webhook {made.id}. Its secret: {made.secret}"
     return Outcome({"webhook": made.id, "secret": made.secret}, (words,))
 
@@ -218,7 +223,7 @@ def add_webhook(at: At, given: NewWebhook) -> Outcome:
 @action("webhook list", reads=True, hint="--data season")
 def list_webhooks(at: At, given: Arguments) -> Outcome:
     """List webhooks and their events."""
-    columns = ("id", "url", "kinds", "made", "ended")
+    columns = ("id", "url", "form", "kinds", "made", "ended")
     rows = rows_of(communication.webhooks(at.session, at.actor, at.campaign_id), columns)
     return list_outcome("webhooks", rows, columns, "There are no webhooks.")
 

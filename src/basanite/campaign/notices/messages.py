@@ -50,6 +50,8 @@ class Template:
     """The path of what the mail is about; empty where the body has a link that works once instead (D-9)."""
     id: str = ""
     """The word of the data that a webhook is told; empty: no webhook hears of it."""
+    event: str = ""
+    """What happened, in words for a page or a room; there wherever `id` is."""
 
     @property
     def words(self) -> frozenset[str]:

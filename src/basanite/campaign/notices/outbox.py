@@ -10,10 +10,12 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from basanite.campaign.notices.messages import UndeliverableError, compose, deliver, letter, template_named
+from basanite.campaign.notices.messages import UndeliverableError, compose, deliver, letter, one_line, template_named
 from basanite.campaign.notices.webhook_calls import Call, Resolver, call, headers_of, payload, system_resolver
+from basanite.campaign.notices.webhook_forms import OWN, Line, room_payload
 from basanite.campaign.office import Office
 from basanite.campaign.store.database import inserting
+from basanite.campaign.store.plans import in_force
 from basanite.campaign.store.tables import CampaignRow, Message, Webhook
 from basanite.campaign.store.tables.base import random_id
 
@@ -137,10 +139,22 @@ def _call(session: Session, office: Office, message: Message) -> Call:
     campaign = session.get(CampaignRow, message.campaign_id)
     if hook is None or hook.ended is not None or campaign is None:
         raise UndeliverableError("the webhook was removed", final=True)
-    subject = str(message.data.get(template_named(message.template).id, ""))
-    body = payload(message.template, message_id=message.id, campaign=campaign.slug, subject=subject, at=message.made)
+    body = _body(session, office, message, hook.form, campaign)
     secret = office.vault.secret(HOOK_KEYS, hook.id)
     return Call(hook.url, body, headers_of(secret, body, message_id=message.id, at=office.clock()))
+
+
+def _body(session: Session, office: Office, message: Message, form: str, campaign: CampaignRow) -> bytes:
+    """What a webhook is told, in its form."""
+    template = template_named(message.template)
+    if form == OWN:
+        subject = str(message.data.get(template.id, ""))
+        return payload(
+            message.template, message_id=message.id, campaign=campaign.slug, subject=subject, at=message.made
+        )
+    path = template.path(campaign.slug, message.data) if template.page else f"/campaigns/{campaign.slug}"
+    title = one_line(in_force(session, campaign.id).campaign.title)
+    return room_payload(form, Line(title, template.event, f"{office.address}{path}"))
 
 
 def _settle(office: Office, message_id: str, error: str, *, final: bool) -> str:

@@ -14,6 +14,7 @@ from basanite.campaign.model.refusals import RefusedError, missing, problem, ref
 from basanite.campaign.notices.messages import fill_template, webhook_kinds
 from basanite.campaign.notices.outbox import HOOK_KEYS, tell
 from basanite.campaign.notices.webhook_calls import RefusedAddressError, checked_url
+from basanite.campaign.notices.webhook_forms import FORMS, OWN
 from basanite.campaign.office import Actor, Office
 from basanite.campaign.people.agreements import unaccepted_rules
 from basanite.campaign.people.persons import find_person
@@ -300,18 +301,28 @@ class MadeWebhook:
 
 
 def add_webhook(
-    session: Session, office: Office, actor: Actor, campaign_id: str, *, url: str, kinds: Iterable[str]
+    session: Session,
+    office: Office,
+    actor: Actor,
+    campaign_id: str,
+    *,
+    url: str,
+    kinds: Iterable[str],
+    form: str = OWN,
 ) -> MadeWebhook:
-    """Have a program called when something of these kinds happens."""
+    """Have a program, or a room of a chat, called when something of these kinds happens."""
+    # Seven arguments: who acts where, and the three facts of a webhook.
     require_organiser(session, actor, campaign_id)
     wanted = sorted(set(kinds))
     _check_webhook(session, office, campaign_id, url, wanted)
+    if form not in FORMS:
+        raise refused("X-10", f"webhooks have no form {form!r}", f"choose from: {', '.join(FORMS)}", status=422)
     now = office.clock()
-    row = Webhook(campaign_id=campaign_id, url=url, kinds=wanted, made=now, made_by=actor.id)
+    row = Webhook(campaign_id=campaign_id, url=url, kinds=wanted, form=form, made=now, made_by=actor.id)
     session.add(row)
     session.flush()
     secret = office.vault.secret(HOOK_KEYS, row.id)
-    data = {"kinds": wanted}
+    data = {"kinds": wanted, "form": form}
     events.record(session, "webhook.added", at=now, actor=actor.id, subject=row.id, campaign_id=campaign_id, data=data)
     return MadeWebhook(row.id, secret.hex())
 

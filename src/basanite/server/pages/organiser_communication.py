@@ -12,7 +12,8 @@ from markupsafe import Markup
 from sqlalchemy.orm import Session
 
 from basanite.campaign.model.refusals import RefusedError, missing, refused
-from basanite.campaign.notices.messages import webhook_kinds
+from basanite.campaign.notices.messages import template_named, webhook_kinds
+from basanite.campaign.notices.webhook_forms import FORMS, OWN
 from basanite.campaign.people import communication
 from basanite.campaign.people.communication import MailPreview
 from basanite.campaign.store.tables import Question
@@ -261,36 +262,8 @@ def _mail_preview(session: Session, caller: Caller, words: dict[str, str]) -> Ma
 
 
 WEBHOOK_ADDRESS = f"{BASE}/webhooks"
-
-
-KIND_NAMES = {
-    "agreement_executed": sentence("An agreement is executed"),
-    "agreement_uploaded": sentence("A signed agreement is uploaded"),
-    "announced": sentence("An announcement is published"),
-    "appeal_decided": sentence("An appeal is decided"),
-    "appeal_made": sentence("An appeal is filed"),
-    "approval_asked": sentence("A second organizer must approve"),
-    "certified": sentence("A team certifies its results"),
-    "deletion_asked": sentence("A team must certify deletion"),
-    "join_approved": sentence("A person joins a team"),
-    "lead_asked": sentence("A person asks to lead a team"),
-    "primary_missing": sentence("A team has no primary run"),
-    "question_answered": sentence("A question is answered"),
-    "question_asked": sentence("A question is asked"),
-    "quota_extra": sentence("Extra attempts are granted"),
-    "quota_low": sentence("A team is low on attempts"),
-    "result_there": sentence("A result is available"),
-    "results_changed": sentence("Results change after re-scoring"),
-    "results_released": sentence("Results are released"),
-    "results_to_certify": sentence("Results wait for certification"),
-    "standing_changed": sentence("A submission is voided, withdrawn or admitted"),
-    "submission_failed": sentence("A submission fails on the server"),
-    "submission_invalid": sentence("A submission is invalid"),
-    "submission_valid": sentence("A submission is accepted"),
-    "team_created": sentence("A team is created"),
-    "window_extended": sentence("A deadline is extended"),
-}
-"""What webhooks can be called for, as a page says it."""
+FORM_NAMES = (sentence("JSON for a program"), "Slack", "Mattermost", sentence("Matrix (matrix-hookshot)"))
+"""What the forms of a webhook's body are called, in the order of `FORMS`."""
 
 
 @dataclass(frozen=True)
@@ -301,6 +274,7 @@ class HookLine:
     url: str
     kinds: tuple[str, ...]
     made: datetime
+    form: str = OWN
 
 
 @dataclass(frozen=True)
@@ -317,6 +291,8 @@ class WebhooksPage:
     """The secret of a new webhook, shown this once."""
     url: str = ""
     chosen: tuple[str, ...] = ()
+    form: str = OWN
+    forms: tuple[tuple[str, str], ...] = tuple(zip(FORMS, FORM_NAMES, strict=True))
 
 
 @ROUTER.get(WEBHOOK_ADDRESS)
@@ -328,14 +304,14 @@ def webhooks(request: Request, caller: Organiser) -> Response:
 @ROUTER.post(WEBHOOK_ADDRESS)
 def add(request: Request, caller: Organiser, form: PostedForm) -> Response:
     """Have a program called; its secret is on the answer and nowhere else."""
-    url, kinds = form.text("url"), form.all("kinds")
+    url, kinds, body = form.text("url"), form.all("kinds"), form.text("form") or OWN
     try:
         with caller.office.writing() as session:
             made = communication.add_webhook(
-                session, caller.office, caller.actor, caller.here[0].id, url=url, kinds=kinds
+                session, caller.office, caller.actor, caller.here[0].id, url=url, kinds=kinds, form=body
             )
     except RefusedError as error:
-        return refuse(request, caller, _webhook_page(caller, url=url, chosen=kinds), error)
+        return refuse(request, caller, _webhook_page(caller, url=url, chosen=kinds, form=body), error)
     return show(request, caller, _webhook_page(caller, fresh=made.secret))
 
 
@@ -357,16 +333,18 @@ def _find(session: Session, caller: Caller, hook: str) -> HookLine:
     found = communication.webhooks(session, caller.actor, caller.here[0].id)
     for one in found:
         if one.id == hook:
-            return HookLine(one.id, one.url, tuple(one.kinds), one.made)
+            return HookLine(one.id, one.url, tuple(one.kinds), one.made, one.form)
     raise missing("webhook")
 
 
-def _webhook_page(caller: Caller, *, fresh: str = "", url: str = "", chosen: tuple[str, ...] = ()) -> WebhooksPage:
+def _webhook_page(
+    caller: Caller, *, fresh: str = "", url: str = "", chosen: tuple[str, ...] = (), form: str = OWN
+) -> WebhooksPage:
     with caller.office.reading() as session:
         found = communication.webhooks(session, caller.actor, caller.here[0].id)
-        lines = tuple(HookLine(one.id, one.url, tuple(one.kinds), one.made) for one in found)
-    kinds = tuple((kind, say(KIND_NAMES[kind])) for kind in webhook_kinds())
-    return WebhooksPage(say("Webhooks"), lines, kinds, fresh=fresh, url=url, chosen=chosen)
+        lines = tuple(HookLine(one.id, one.url, tuple(one.kinds), one.made, one.form) for one in found)
+    kinds = tuple((kind, say(template_named(kind).event)) for kind in webhook_kinds())
+    return WebhooksPage(say("Webhooks"), lines, kinds, fresh=fresh, url=url, chosen=chosen, form=form)
 
 
 def _webhook_end_page(caller: Caller, hook: str) -> ConfirmPage:

@@ -126,6 +126,8 @@ class Webhook(Base):
     campaign_id: Mapped[str] = mapped_column(ForeignKey("campaigns.id"), index=True)
     url: Mapped[str]
     kinds: Mapped[list[Any]]
+    form: Mapped[str] = mapped_column(default="basanite")
+    """What its body looks like: our own JSON, or a line for a room of `slack`, `mattermost` or `matrix`."""
     made: Mapped[datetime]
     made_by: Mapped[str]
     ended: Mapped[datetime | None]
