@@ -22,12 +22,14 @@ from basanite.campaign.actions.registry import (
 )
 from basanite.campaign.model.refusals import refused
 from basanite.campaign.office import SYSTEM
-from basanite.campaign.people import privacy, roles
+from basanite.campaign.people import privacy, roles, roster, roster_entry
 from basanite.campaign.people.persons import Newcomer, NewDetails, add_person, change_personal, personal
 from basanite.campaign.people.teams import grant_team_maker
 from basanite.campaign.store.tables import DutyException, Person, Team
 
 Mail = Annotated[str, Argument("The person, by email address or id.", metavar="MAIL")]
+MOST_AT_ONCE = 2_000
+"""New people that a page or a program enters at once: nobody else can write meanwhile."""
 CHOICES = ("evaluation", "administrator", "judge", "annotator", "adjudicator", "team_maker")
 
 
@@ -68,6 +70,14 @@ class ExceptionWanted(OnePerson):
     reason: Reason = ""
 
 
+class PeopleFile(Arguments):
+    """A table of people and teams, and what is done with it."""
+
+    text: Annotated[str, Argument("The table: CSV with a header.", metavar="FILE", file=True)]
+    apply: Annotated[bool, Option("Enter them. Without this, the table is only checked.")] = False
+    invite: Annotated[bool, Option("Invite members by mail; without this, they are placed in their teams.")] = False
+
+
 class OneException(Arguments):
     """An exception to the separation of duty."""
 
@@ -81,6 +91,57 @@ def add(at: At, given: NewPerson) -> Outcome:
     """Add a person with the address MAIL, who chooses a password at the server."""
     person = add_person(at.session, at.office, Newcomer(name=given.name, mail=given.who), actor=at.actor)
     return Outcome({"person": person.id}, (f"Added, as {person.id}.",))
+
+
+@action(
+    "people import",
+    hint="people.csv --apply --data season",
+    logs="person.added team.made membership.placed membership.invited role.granted approval.asked",
+)
+def import_people(at: At, given: PeopleFile) -> Outcome:
+    """Enter people, teams and judges from a table: all of it, or nothing if anything in it is wrong.
+
+    FILE is a CSV with a header. The columns are mail, name, team, role, track, code and site, of which only mail is
+    needed. A team that is new is created, and needs one line with the role pi; judges, annotators and adjudicators
+    have no team.
+    """
+    lines = roster.read_lines(given.text, roster.COLUMNS, ("mail",))
+    known = roster_entry.look_up(at.session, at.office, at.campaign_id, lines, lock=given.apply)
+    planned = roster.plan_roster(lines, known)
+    counts = roster_entry.counts_of(planned)
+    waiting = 0
+    if at.bound and given.apply and len(planned.newcomers) > MOST_AT_ONCE:
+        message = (
+            f"the table has more than {MOST_AT_ONCE:,} new people, and everybody else waits while they are entered"
+        )
+        raise refused("P-43", message, "split it, or ask who runs the server to enter it there", status=422)
+    if given.apply:
+        roster_entry.enter_roster(*at.who, at.campaign_id, planned, invite=given.invite)
+        waiting = sum(_grant_from_table(at, role, line["mail"]) for role, line in planned.roles)
+    data = {"applied": given.apply, "invite": given.invite, "waiting": waiting, **counts.as_dict()}
+    hint = "" if given.apply or counts.nothing else "\nNothing is entered yet: repeat the command with --apply."
+    return Outcome(data, (_in_words(counts, waiting),), hint=hint)
+
+
+def _grant_from_table(at: At, role: str, mail: str) -> bool:
+    """Grant a role; whether it waits for a second person."""
+    wanted = roles.RoleGrant(at.person(mail), role, at.campaign_id, reason="from a table of people")
+    if two_people.needs_two(at.plan.campaign, "role"):
+        approvals.ask_to_grant(*at.who, at.campaign_id, wanted)
+        return True
+    roles.grant(*at.who, wanted)
+    return False
+
+
+def _in_words(counts: roster_entry.RosterCounts, waiting: int) -> str:
+    made = (
+        f"new people: {counts.people:,}",
+        f"new teams: {counts.teams:,}",
+        f"members: {counts.members:,}",
+        f"roles: {counts.roles:,}",
+        f"lines that change nothing: {counts.unchanged:,}",
+    )
+    return "; ".join(made) + (f". Roles that wait for a second organizer: {waiting:,}." if waiting else ".")
 
 
 @action("people list", reads=True, hint="--data season")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Annotated, Any
 
@@ -19,11 +20,14 @@ from basanite.campaign.actions.registry import (
     list_outcome,
     newest,
 )
-from basanite.campaign.model.refusals import missing, refused
-from basanite.campaign.people import agreements, membership, resources, teams
+from basanite.campaign.model.refusals import RefusedError, missing, refused
+from basanite.campaign.people import agreements, membership, resources, roster, teams
 from basanite.campaign.people.persons import personal
 from basanite.campaign.store.tables import Team
+from basanite.problems import Problem
 
+DECISIONS = ("team", "agreement", "decision", "reason")
+"""The columns of a table of decisions on signed copies."""
 TeamName = Annotated[str, Argument("The team, by its name or id.")]
 Mail = Annotated[str, Argument("The person, by email address or id.", metavar="MAIL")]
 
@@ -243,6 +247,57 @@ def refuse_agreement(at: At, given: AgreementRefusal) -> Outcome:
     """Refuse the copy of an AGREEMENT that a TEAM uploaded, with a reason."""
     row = agreements.refuse_signature(*at.who, signature_of(at, given.team, given.which), reason=given.reason)
     return Outcome({"signature": row.id, "state": row.state}, (f"{given.which} of {given.team} is refused.",))
+
+
+class AgreementsFile(Arguments):
+    """A table of decisions on signed copies, and whether they are made."""
+
+    text: Annotated[str, Argument("The table: CSV with a header.", metavar="FILE", file=True)]
+    apply: Annotated[bool, Option("Make the decisions. Without this, the table is only checked.")] = False
+
+
+@action("agreement import", hint="signed.csv --apply --data season", logs="agreement.executed agreement.refused")
+def import_agreements(at: At, given: AgreementsFile) -> Outcome:
+    """Countersign or refuse many signed copies from a table: all of them, or none if anything in it is wrong.
+
+    FILE is a CSV with a header. The columns are team, agreement, decision (accept or refuse) and reason; a refusal
+    needs a reason.
+    """
+    lines = roster.read_lines(given.text, DECISIONS, DECISIONS[:3])
+    waiting = {
+        (at.session.get_one(Team, one.team_id).name, one.agreement): one.id
+        for one in agreements.waiting_copies(at.session, at.campaign_id)
+    }
+    seen: dict[tuple[str, str], int] = {}
+    wrong = [problem for line in lines for problem in _decision_problems(line, waiting, seen)]
+    if wrong:
+        raise RefusedError([*roster.common_causes(wrong, len(lines)), *wrong], status=422)
+    for line in lines if given.apply else ():
+        signature = waiting[line["team"], line["agreement"]]
+        if line["decision"].lower() == "accept":
+            agreements.counter_sign(*at.who, signature)
+        else:
+            agreements.refuse_signature(*at.who, signature, reason=line["reason"])
+    accepted = sum(line["decision"].lower() == "accept" for line in lines)
+    counts = {"accepted": accepted, "refused": len(lines) - accepted}
+    hint = "" if given.apply else "\nNothing is decided yet: repeat the command with --apply."
+    words = f"accepted: {counts['accepted']:,}; refused: {counts['refused']:,}"
+    return Outcome({"applied": given.apply, **counts}, (words,), hint=hint)
+
+
+def _decision_problems(
+    line: roster.Line, waiting: Mapping[tuple[str, str], str], seen: dict[tuple[str, str], int]
+) -> Iterator[Problem]:
+    what = line["team"], line["agreement"]
+    if what not in waiting:
+        message = f"no copy of {line['agreement']!r} by the team {line['team']!r} waits for a signature"
+        yield line.problem(message, "see the list of agreements", rule="P-26")
+    if seen.setdefault(what, line.number) != line.number:
+        yield line.problem(f"the line repeats line {seen[what]}", "remove one of them")
+    if line["decision"].lower() not in ("accept", "refuse"):
+        yield line.problem("the decision is neither accept nor refuse", "write accept or refuse", line["decision"])
+    if line["decision"].lower() == "refuse" and not line["reason"]:
+        yield line.problem("a refusal needs a reason", "write it into the column reason; the PI reads it")
 
 
 @action("agreement end", hint="Alpha speech --data season", logs="deletion.asked")

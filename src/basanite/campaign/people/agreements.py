@@ -93,6 +93,13 @@ def refuse_signature(session: Session, office: Office, actor: Actor, signature_i
     return row
 
 
+def waiting_copies(session: Session, campaign_id: str) -> tuple[Signature, ...]:
+    """The copies that wait for the organizers' signature, the newest of each agreement of a team."""
+    query = select(Signature).where(Signature.campaign_id == campaign_id, Signature.state == "uploaded")
+    rows = session.scalars(query.order_by(Signature.uploaded, Signature.id))
+    return tuple({(row.team_id, row.agreement): row for row in rows}.values())
+
+
 def signed_copy(session: Session, office: Office, actor: Actor, signature_id: str) -> tuple[str, bytes] | None:
     """The kind and the bytes of a signed copy, for the team's PI and organisers; None if its signatory was erased."""
     row = session.get(Signature, signature_id)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import secrets
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -134,11 +134,17 @@ def team_id_problems(team_id: str) -> Iterable[Problem]:
 
 def random_pseudonym(taken: Iterable[str]) -> str:
     """A name that tells nothing about the team, drawn at random (P-25)."""
+    return next(random_pseudonyms(taken))
+
+
+def random_pseudonyms(taken: Iterable[str]) -> Iterator[str]:
+    """As many such names as are wanted, each another one."""
     used, words = set(taken), WORDS.read_text(encoding="utf-8").split()
     while True:
         name = f"{secrets.choice(words)}-{secrets.choice(words)}-{secrets.randbelow(900) + 100}"
         if name not in used:
-            return name
+            used.add(name)
+            yield name
 
 
 def _script(char: str) -> str:
@@ -182,11 +188,18 @@ def team_name_problems(session: Session, office: Office, campaign_id: str, name:
     if seen in {skeleton(one) for row in teams for one in row}:
         message, fix = "another team's name looks the same", "choose a name that cannot be confused with it"
         yield Problem("X-14", "", None, None, message, fix)
-    if seen in _organizers(session, office, None) or _claims_office(name):
+    if seen in organizer_looks(session, office) or claims_office(name):
         yield _likeness_problem(TAKEN, OTHER, name)
 
 
 def _person_problems(session: Session, office: Office, name: str, person_id: str | None) -> Iterator[Problem]:
+    if name:
+        seen = organizer_looks(session, office, besides=person_id) | _teams_beside(session, person_id)
+        yield from person_name_problems(name, seen)
+
+
+def person_name_problems(name: str, taken: Container[str]) -> Iterator[Problem]:
+    """What is wrong with the name of a person, by what names it must not look like; no name is to be chosen later."""
     if not name:
         return
     if not all(map(is_seen, name)) or not skeleton(name):
@@ -195,18 +208,17 @@ def _person_problems(session: Session, office: Office, name: str, person_id: str
         yield _likeness_problem(
             "a word of the name mixes letters of several scripts", "write each word in one script", name
         )
-    seen, teams = skeleton(name), _teams_beside(session, person_id)
-    if seen in _organizers(session, office, person_id) or seen in teams or _claims_office(name):
+    if skeleton(name) in taken or claims_office(name):
         yield _likeness_problem(TAKEN, OTHER, name)
 
 
-def _claims_office(name: str) -> bool:
+def claims_office(name: str) -> bool:
     """Whether a name says that its owner runs the evaluation."""
     words = map(skeleton, re.split(r"[\W_]+", name))
     return skeleton(name) in _OFFICES or not _TITLES.isdisjoint(words)
 
 
-def _organizers(session: Session, office: Office, besides: str | None) -> set[str]:
+def organizer_looks(session: Session, office: Office, *, besides: str | None = None) -> set[str]:
     """What the names of all who run an evaluation here look like."""
     holding = select(Grant.person_id).where(Grant.role.in_(STAFF), Grant.ended.is_(None))
     rows = session.scalars(select(Person).where(Person.id.in_(holding)).order_by(Person.id).with_for_update(read=True))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from sqlalchemy import select
@@ -41,6 +41,11 @@ def add_person(session: Session, office: Office, new: Newcomer, *, actor: Actor 
             "sign in, or ask for a new password",
             status=409,
         )
+    return insert_person(session, office, new, actor=actor)
+
+
+def insert_person(session: Session, office: Office, new: Newcomer, *, actor: Actor) -> Person:
+    """A new person, whose name and address were checked."""
     now = office.clock()
     person = Person(made=now, mail_digest=mail_digest(office.vault, new.mail))
     session.add(person)
@@ -105,22 +110,17 @@ def change_personal(session: Session, office: Office, actor: Actor, person_id: s
 
 def check_personal(name: str, mail: str) -> None:
     """Refuse what cannot be a name or an address; a line break would write headers of its own (X-14)."""
-    found = []
+    if found := tuple(personal_problems(name, mail)):
+        raise RefusedError(found, status=422)
+
+
+def personal_problems(name: str, mail: str) -> Iterator[Problem]:
+    """Why these cannot be a name (field 1) and an address (field 2)."""
     if len(name) > LONGEST_NAME or any(not char.isprintable() for char in name):
-        found.append(
-            Problem(
-                "X-14",
-                "",
-                None,
-                1,
-                "the name is too long or contains control characters",
-                f"use at most {LONGEST_NAME} printable characters",
-            )
-        )
+        message, fix = "the name is too long or contains control characters", f"use at most {LONGEST_NAME} printable"
+        yield Problem("X-14", "", None, 1, message, f"{fix} characters")
     if not _is_mail(mail.strip()):
-        found.append(Problem("X-14", "", None, 2, "this is not an email address", "use one like somebody@example.org"))
-    if found:
-        raise RefusedError(tuple(found), status=422)
+        yield Problem("X-14", "", None, 2, "this is not an email address", "use one like somebody@example.org")
 
 
 def _is_mail(mail: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from sqlalchemy import select
@@ -244,7 +244,8 @@ def create_team(
     check_membership(session, campaign_id, leader)
     check_one_team(session, campaign_id, leader)
     team = new_team(session, office, actor, campaign_id, new)
-    _lead(session, office, team, leader, new.site)
+    lead_team(session, office, team, leader, new.site)
+    _tell_organisers(session, office, campaign_id, "team_created", {"team": team.id}, team.id)
     if leave is not None:
         end_grant(session, leave, actor.id, office.clock())
     return team
@@ -256,13 +257,18 @@ def new_team(session: Session, office: Office, actor: Actor, campaign_id: str, n
     session.execute(select(CampaignRow.id).where(CampaignRow.id == campaign_id).with_for_update())  # names are unique
     _check_names(session, office, campaign_id, plain, code)
     taken = session.scalars(select(Team.pseudonym).where(Team.campaign_id == campaign_id))
-    now = office.clock()
+    return insert_team(session, office, actor, campaign_id, replace(new, code=code), random_pseudonym(taken))
+
+
+def insert_team(session: Session, office: Office, actor: Actor, campaign_id: str, new: NewTeam, pseudonym: str) -> Team:
+    """A team without members, whose names were checked."""
+    now, plain, code = office.clock(), plain_name(new.name), new.code
     team = Team(
         campaign_id=campaign_id,
         name=plain,
         skeleton=skeleton(plain),
         code=code,
-        pseudonym=random_pseudonym(taken),
+        pseudonym=pseudonym,
         track=new.track,
         made=now,
         made_by=actor.id,
@@ -288,7 +294,8 @@ def allow_naming(session: Session, office: Office, actor: Actor, team_id: str, *
     return team
 
 
-def _lead(session: Session, office: Office, team: Team, leader: str, site: str) -> None:
+def lead_team(session: Session, office: Office, team: Team, leader: str, site: str) -> None:
+    """Make somebody the PI of a new team, and tell them."""
     now = office.clock()
     session.add(
         Membership(
@@ -305,7 +312,6 @@ def _lead(session: Session, office: Office, team: Team, leader: str, site: str) 
     session.flush()
     words = {"team": team.id, "password": password_link(session, office, leader)}
     tell(session, office, "team_ready", persons=[leader], campaign_id=team.campaign_id, data=words, once=team.id)
-    _tell_organisers(session, office, team.campaign_id, "team_created", {"team": team.id}, team.id)
 
 
 def _leave_of(session: Session, campaign_id: str, person_id: str) -> Grant | None:

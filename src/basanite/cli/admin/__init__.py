@@ -73,7 +73,7 @@ SECTIONS: Final = {
 PARTS: Final = {
     "window": ("list", "extend"),
     "milestone": ("list", "set"),
-    "people": ("add", "list", "grant", "revoke", "correct", "export", "erase"),
+    "people": ("add", "import", "list", "grant", "revoke", "correct", "export", "erase"),
     "team": ("list", "add", "place", "merge", "split", "hand-over", "leave", "invite", "requests", "decide"),
     "exception": ("list", "ask", "agree", "end"),
     "question": ("list", "answer"),

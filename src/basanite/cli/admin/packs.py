@@ -63,7 +63,7 @@ HELP = "List, countersign and end agreements, and record certificates of deletio
 TEAM = click.argument("team")
 AGREEMENT = click.argument("which", metavar="AGREEMENT")
 OF_RESOURCES = "List declared resources; declare, share and withdraw them for a team."
-agreement = ActionGroup("teams", "agreement", HELP, "list", "accept", "refuse", "end")
+agreement = ActionGroup("teams", "agreement", HELP, "list", "accept", "import", "refuse", "end")
 resource = ActionGroup("teams", "resource", OF_RESOURCES, "list", "declare", "share", "withdraw")
 
 

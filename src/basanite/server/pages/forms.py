@@ -57,10 +57,15 @@ class Form:
 
 async def read_form(request: Request) -> Form:
     """The form of this call, after its token was checked; the route's policy has run before."""
+    return await read_whole_form(request, LARGEST)
+
+
+async def read_whole_form(request: Request, largest: int) -> Form:
+    """The same for a form that may be larger."""
     body = bytearray()
     async for piece in request.stream():
         body += piece
-        if len(body) > LARGEST:
+        if len(body) > largest:
             raise refused("P-11", "this form is too large", "enter less, or upload a file", status=413)
     form = parse_form(bytes(body))
     check_token(request, form.raw(sessions.CSRF_FIELD))

@@ -24,6 +24,7 @@ from basanite.server.pages import (
     organiser_data,
     organiser_edit,
     organiser_home,
+    organiser_import,
     organiser_log,
     organiser_people,
     organiser_plan,
@@ -65,6 +66,7 @@ PARTICIPANTS = (submit, submissions, compare, teams, results)
 ORGANIZERS = (
     organiser_home,
     organiser_people,
+    organiser_import,
     organiser_teams,
     organiser_plan,
     organiser_edit,

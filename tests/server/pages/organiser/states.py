@@ -16,12 +16,14 @@ from basanite.campaign.people.communication import MailPreview
 from basanite.campaign.receipts import Verdict
 from basanite.campaign.store.plans import parse_plan
 from basanite.campaign.store.tables import Batch, Reference
+from basanite.problems import Problem
 from basanite.server.pages import (
     organiser_communication,
     organiser_data,
     organiser_edit,
     organiser_frame,
     organiser_home,
+    organiser_import,
     organiser_log,
     organiser_people,
     organiser_plan,
@@ -390,7 +392,17 @@ def entry_page(state):
     return organiser_edit.EntryPage(name(state), fields, 2, "/x", "UTC", True, state != "one", name(state), now)
 
 
+def import_page(state):
+    lines = several(state, lambda s, n: Problem("P-43", "", n, None, name(s), name(s), name(s)), 1000)
+    counts = () if lines else (("New people", 3), ("New teams", 1))
+    return organiser_import.ImportPage(
+        "Import", name(state), "people", ("mail", "team"), ("pi",), name(state) * 3,
+        mistakes=lines, more=count(state) - len(lines), counts=counts, table="" if lines else "eJw=",
+    )  # fmt: skip
+
+
 ALL = {
+    organiser_import.ImportPage: import_page,
     organiser_edit.EditPage: edit_page,
     organiser_edit.EntryPage: entry_page,
     organiser_home.HomePage: home_page,
