@@ -134,8 +134,8 @@ def _led_teams(session: Session, campaign_id: str) -> dict[str, str]:
     """The PI of each team."""
     query = select(Membership.team_id, Membership.person_id).join(Team, Team.id == Membership.team_id)
     leads = (Membership.role == "pi", Membership.state == "active")
-    rows = session.execute(query.where(Team.campaign_id == campaign_id, *leads)).tuples()
-    return dict(rows.all())
+    rows = session.execute(query.where(Team.campaign_id == campaign_id, *leads)).all()
+    return {row.team_id: row.person_id for row in rows}
 
 
 def _members(session: Session, campaign_id: str) -> dict[str, tuple[str, str]]:

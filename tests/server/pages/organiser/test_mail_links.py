@@ -14,6 +14,7 @@ from tests.server.accounts.conftest import PASSWORD, Browser
 from tests.server.pages.organiser.conftest import MORE
 
 from basanite.campaign.actions import appeals, approvals, plans, releases, rescoring
+from basanite.campaign.actions.registry import At, every_action
 from basanite.campaign.intake import quotas, standings
 from basanite.campaign.jobs import stages
 from basanite.campaign.notices.messages import catalogue
@@ -43,6 +44,7 @@ TITLES = {
     "lead_granted": CAMPAIGN,
     "lead_refused": CAMPAIGN,
     "team_created": TEAM,
+    "teams_imported": CAMPAIGN,
     "team_ready": re.compile(r"Your team (\w+)"),
     "join_asked": re.compile(r"your team (\w+)"),
     "join_approved": TEAM,
@@ -226,9 +228,18 @@ def accounts(post, stage, campaign_id):
     post.deliver("administrator_granted")
 
 
+def import_people(session, office, actor):
+    """A team from a table."""
+    found = every_action()["people import"]
+    given = found.parse({"text": "mail,name,team\nzora@example.org,Zora,Zeta\n", "apply": True})
+    found.run(At(office, session, actor, "small"), given)
+
+
 def teams(post, stage, campaign_id):
     """A team begins, grows, is handed over, merged and split."""
     nina, omar, eva = Actor(post.person("Nina")), Actor(post.person("Omar")), stage.season.as_eva
+    stage.do(import_people, eva)
+    post.deliver("team_ready", "teams_imported")
     request = stage.do(teams_new.ask_to_lead, nina, campaign_id)
     post.deliver("lead_asked")
     stage.do(teams_new.decide_lead, eva, request.id, accept=False, reason="not yet")
