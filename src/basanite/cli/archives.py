@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import asdict
 from pathlib import Path
 
 import click
@@ -13,6 +14,10 @@ from basanite.cli.office import data_option, open_office, read_settings
 from basanite.cli.options import PATH, as_json, example, say
 from basanite.errors import SettingError
 from basanite.problems import visible
+from basanite.registry import suggestion
+
+PLATFORMS = ("codabench", "evalai")
+"""Platforms whose bundles are read."""
 
 
 @click.command(epilog=example("basanite publish small site --data season"))
@@ -53,9 +58,21 @@ def publish(
 
 @click.command("import", epilog=example("basanite import exported.tgz --data elsewhere"))
 @click.argument("export", type=PATH)
+@click.argument("bundle", type=PATH, required=False)
+@click.option("--out", type=PATH, help="For a BUNDLE: the new folder that it becomes. [default: its name]")
+@click.option("--task", default="", help="For a BUNDLE: the task of its windows. [default: guessed from its columns]")
+@click.option("--history", type=PATH, help="For a BUNDLE: past results as a CSV, shown on the campaign's page.")
 @data_option
 @as_json
-def import_(export: Path, data: Path | None, as_json: bool) -> None:
+def import_(
+    export: Path,
+    bundle: Path | None,
+    out: Path | None,
+    task: str,
+    history: Path | None,
+    data: Path | None,
+    as_json: bool,
+) -> None:
     """Import the campaign in EXPORT, a folder or a .tgz that `basanite admin export` wrote on another server.
 
     Accounts, roles, tokens and keys are not imported; people stay pseudonymous. Old receipts verify under the old
@@ -63,8 +80,17 @@ def import_(export: Path, data: Path | None, as_json: bool) -> None:
     key, marked as foreign. It lists what could not be imported. Exit code 1: the export cannot be used, with the
     reasons.
 
+    `basanite import codabench BUNDLE.zip` and `basanite import evalai CONFIG.zip` turn competitions of those platforms
+    into a new folder: campaign file, packs, references, and scoring programs, which are kept and not run. Nothing is
+    added to a server; NEXT.md in the folder says how, and what could not be kept.
+
     Files of other programs (WMT, TREC, STM, sacreBLEU, brat …) have their own commands: give such a file to see which.
     """
+    if bundle is not None or str(export) in PLATFORMS:
+        _move_in(str(export), bundle, (out, task, history), as_json=as_json)
+        return
+    if out or task or history:
+        raise SettingError("--out, --task and --history belong to: basanite import codabench BUNDLE.zip")
     _name_other_door(export)
     from basanite.cli.admin.desk import refusals
 
@@ -79,6 +105,34 @@ def import_(export: Path, data: Path | None, as_json: bool) -> None:
     rows = sum(imported.rows.values())
     click.echo(visible(f"{imported.slug}, from {imported.origin}: {rows} rows, {imported.files} files."))
     for line in imported.not_kept:
+        say(f"Not kept: {line}")
+
+
+def _move_in(
+    platform: str, bundle: Path | None, wishes: tuple[Path | None, str, Path | None], *, as_json: bool
+) -> None:
+    """Turn a bundle of another platform into a folder."""
+    if platform not in PLATFORMS:
+        raise SettingError(f"Bundles of {platform!r} are not read. {suggestion(platform, PLATFORMS)}")
+    if bundle is None:
+        raise SettingError(f"Name the bundle: basanite import {platform} BUNDLE.zip")
+    from basanite import registry
+    from basanite.campaign.moves.bundle import unpacked
+    from basanite.campaign.moves.codabench import read_codabench
+    from basanite.campaign.moves.evalai import read_evalai
+    from basanite.campaign.moves.folder import known_task, write_folder
+
+    (out, task, history), read = wishes, {"codabench": read_codabench, "evalai": read_evalai}[platform]
+    out = out or Path(bundle.stem)
+    known_task(task, sorted(registry.names("tasks")))
+    with unpacked(bundle) as found:
+        written = write_folder(read(found), out, task=task, history=history)
+    if as_json:
+        sys.stdout.write(canonical.dumps({"folder": str(out), **asdict(written)}))
+        return
+    counts = f"{written.windows} windows on {written.task}, {written.programs} scoring programs"
+    click.echo(visible(f"{out}: {counts}. Read {out / 'NEXT.md'} before you add {out / 'campaign.toml'}."))
+    for line in written.losses:
         say(f"Not kept: {line}")
 
 

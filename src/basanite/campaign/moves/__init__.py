@@ -1,0 +1,1 @@
+"""Campaigns of other platforms, turned into a folder from which a campaign is made here (P-48)."""
