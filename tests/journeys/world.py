@@ -290,7 +290,7 @@ class Person:
 
     def add_second_factor(self) -> Person:
         secret = self.open("/account/second-factor").tab.inner_text("code.secret")
-        self.fill(code=pyotp.TOTP(secret.strip()).now()).press("Turn on")
+        self.fill(code=pyotp.TOTP(secret.strip()).now(), password=PASSWORD).press("Turn on")
         return self.sees("recovery codes")
 
     def submit(self, path: Path, *, kind: str = "", slot: str = "CLIR") -> Person:

@@ -114,7 +114,7 @@ class Person:
     def add_second_factor(self):
         secret = self.open("/account/second-factor").tab.inner_text("code.secret")
         code = pyotp.TOTP(secret.strip()).at(self.stage.clock())
-        self.fill(code=code).press("Turn on")
+        self.fill(code=code, password=PASSWORD).press("Turn on")
         return self.sees("Keep these recovery codes")
 
 

@@ -87,13 +87,24 @@ class Reading(BaseModel):
 
 
 class Provider(BaseModel):
-    """Somewhere else where people can prove who they are, by OpenID Connect (X-11)."""
+    """Somewhere else where people can prove who they are, by OpenID Connect, or at GitHub (X-11, P-49)."""
 
     id: str
     title: str
+    kind: Literal["oidc", "github"] = "oidc"
     issuer: str
     client: str
     secret: str = Field(default="", repr=False)
+    api: str = ""
+    """Of GitHub: where its API is, if that is not `/api/v3` below the issuer."""
+
+    @model_validator(mode="after")
+    def _check_kind(self) -> Provider:
+        if self.kind == "github" and not self.secret:
+            raise ValueError("a provider of kind github needs the secret of its OAuth app")
+        if self.kind == "oidc" and self.api:
+            raise ValueError("api belongs to a provider of kind github")
+        return self
 
 
 class Accounts(BaseModel):

@@ -17,7 +17,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 from joserfc import jwt
 from joserfc.jwk import RSAKey
 
-CLIENT, SECRET = "basanite-test", "not a secret"
+CLIENT, SECRET, HUB_SECRET = "basanite-test", "not a secret", "hub secret"
 KEY = RSAKey.generate_key(2048, {"kid": "one", "use": "sig", "alg": "RS256"})
 OTHER_KEY = RSAKey.generate_key(2048, {"kid": "one", "use": "sig", "alg": "RS256"})
 
@@ -33,7 +33,7 @@ STATE = Told()
 
 
 class Provider(BaseHTTPRequestHandler):
-    """The four addresses of a provider, and two for the tests."""
+    """The four addresses of a provider, the four of GitHub, and one for the tests."""
 
     def log_message(self, *_):
         """Say nothing."""
@@ -53,11 +53,14 @@ class Provider(BaseHTTPRequestHandler):
                     "token_endpoint": f"{self.issuer}/token",
                     "jwks_uri": f"{self.issuer}/keys",
                     "id_token_signing_alg_values_supported": ["RS256", "none", "HS256"],
+                    **STATE.rig.get("metadata", {}),
                 }
             )
         elif parts.path == "/keys":
             self.json({"keys": [KEY.as_dict(private=False)]})
-        elif parts.path == "/authorize":
+        elif parts.path in ("/api/v3/user", "/api/v3/user/emails"):
+            self.hub(parts.path)
+        elif parts.path in ("/authorize", "/login/oauth/authorize"):
             self.authorize({name: values[0] for name, values in parse_qs(parts.query).items()})
         else:
             self.send_error(404)
@@ -78,6 +81,8 @@ class Provider(BaseHTTPRequestHandler):
             self.json({})
         elif self.path == "/token":
             self.token({name: values[0] for name, values in parse_qs(body).items()})
+        elif self.path == "/login/oauth/access_token":
+            self.hub_token({name: values[0] for name, values in parse_qs(body).items()})
         else:
             self.send_error(404)
 
@@ -86,12 +91,44 @@ class Provider(BaseHTTPRequestHandler):
         if known is None or STATE.rig.get("expired"):
             self.json({"error": "invalid_grant"}, 400)
             return
-        challenge = base64.urlsafe_b64encode(hashlib.sha256(asked["code_verifier"].encode()).digest()).rstrip(b"=")
-        basic = base64.b64decode(self.headers["authorization"].removeprefix("Basic ")).decode()
-        if challenge.decode() != known["code_challenge"] or basic != "basanite-test:not a secret".replace(" ", "+"):
+        if self.challenge(asked) != known["code_challenge"] or not self.is_client(asked):
             self.json({"error": "invalid_client"}, 401)
             return
         self.json({"access_token": "opaque", "token_type": "Bearer", "id_token": self.id_token(known)})
+
+    def challenge(self, asked):
+        return base64.urlsafe_b64encode(hashlib.sha256(asked["code_verifier"].encode()).digest()).rstrip(b"=").decode()
+
+    def is_client(self, asked):
+        """Whether our client shows its secret the one way that this provider takes."""
+        if "client_secret_post" in STATE.rig.get("metadata", {}).get("token_endpoint_auth_methods_supported", ()):
+            header = self.headers["authorization"]
+            return header is None and (asked["client_id"], asked["client_secret"]) == (CLIENT, "not+a+secret")
+        basic = base64.b64decode(self.headers["authorization"].removeprefix("Basic ")).decode()
+        return basic == "basanite-test:not a secret".replace(" ", "+")
+
+    def hub_token(self, asked):
+        """As GitHub does: a form unless JSON is asked for, and errors with status 200."""
+        known = STATE.codes.pop(asked["code"], None)
+        right = known is not None and self.challenge(asked) == known["code_challenge"]
+        right = right and (asked["client_id"], asked["client_secret"]) == (CLIENT, HUB_SECRET)
+        if not right or STATE.rig.get("expired"):
+            self.json({"error": "bad_verification_code", "error_description": "The code is incorrect or expired."})
+        elif STATE.rig.get("no_token"):
+            self.json({"token_type": "bearer", "scope": "read:user"})
+        else:
+            self.json({"access_token": "gho_test", "token_type": "bearer", "scope": known["scope"]})
+
+    def hub(self, path):
+        if self.headers["authorization"] != "Bearer gho_test" or "user_status" in STATE.rig:
+            self.json({"message": "Bad credentials"}, STATE.rig.get("user_status", 401))
+        elif STATE.rig.get("html"):
+            self.send_response(200)
+            self.send_header("Content-Length", "6")
+            self.end_headers()
+            self.wfile.write(b"<html>")
+        else:
+            self.json(STATE.user if path.endswith("/user") else STATE.rig["mails"])
 
     def id_token(self, known):
         now = STATE.rig.get("now", 0)

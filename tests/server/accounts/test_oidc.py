@@ -88,6 +88,14 @@ def test_the_call_carries_state_nonce_and_a_challenge_and_names_the_one_return_a
     assert asked["redirect_uri"] == "http://127.0.0.1:8000/oidc/test/return"
 
 
+@pytest.mark.req("P-49")
+def test_a_provider_with_the_scope_openid_that_takes_the_secret_in_the_form_is_asked_so(browser, office, rig):
+    rig(metadata={"scopes_supported": ["openid"], "token_endpoint_auth_methods_supported": ["client_secret_post"]})
+    answer = browser.get("/oidc/test", follow_redirects=False)
+    assert parse_qs(urlsplit(answer.headers["location"]).query)["scope"] == ["openid"]
+    assert "<bdi>Olga</bdi>" in come_back(browser).text
+
+
 @pytest.mark.few(4)
 @pytest.mark.req("X-11", case="bad")
 @pytest.mark.parametrize(

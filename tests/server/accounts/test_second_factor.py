@@ -21,6 +21,7 @@ def switched_on(browser, clock):
     offered = html.unescape(re.search(r'name="offered" value="([^"]+)"', page)[1])
     token = re.search(r'csrf" value="([^"]+)"', page)[1]
     data = {"csrf": token, "offered": offered, "code": pyotp.TOTP(secret).at(clock())}
+    data |= {"password": PASSWORD}
     answer = browser.client.post("/account/second-factor", data=data, headers={"Accept": "text/html"})
     assert answer.status_code == 200
     codes = re.findall(r"<li>(\w{4}-\w{4}-\w{4})</li>", answer.text)
@@ -108,10 +109,26 @@ def test_it_is_not_switched_on_without_a_right_code(browser, ada, office):
     browser.sign_in("ada@example.org")
     page = browser.get("/account/second-factor").text
     offered = html.unescape(re.search(r'name="offered" value="([^"]+)"', page)[1])
-    assert browser.send("/account/second-factor", offered=offered, code="000000").status_code == 422
-    assert browser.send("/account/second-factor", offered="forged", code="000000").status_code == 422
+    for given in (offered, "forged"):
+        answer = browser.send("/account/second-factor", offered=given, code="000000", password=PASSWORD)
+        assert answer.status_code == 422
     with office.reading() as session:
         assert session.get(Account, ada).second_factor is None
+
+
+@pytest.mark.req("P-49")
+def test_it_is_not_switched_on_without_the_password(browser, ada, office, clock):
+    browser.sign_in("ada@example.org")
+    page = browser.get("/account/second-factor").text
+    assert 'name="password"' in page
+    offered = html.unescape(re.search(r'name="offered" value="([^"]+)"', page)[1])
+    code = pyotp.TOTP(re.search(r'class="secret">([A-Z2-7]+)<', page)[1]).at(clock())
+    for password in ("", "a wrong password"):
+        answer = browser.send("/account/second-factor", offered=offered, code=code, password=password)
+        assert answer.status_code == 401, "who finds an open browser cannot lock its owner out"
+    with office.reading() as session:
+        assert session.get(Account, ada).second_factor is None
+    assert browser.send("/account/second-factor", offered=offered, code=code, password=PASSWORD).status_code == 200
 
 
 def test_the_picture_is_svg_in_the_page_without_style_or_script(browser, ada):

@@ -1,5 +1,7 @@
 """Signing in elsewhere by OpenID Connect: code flow with PKCE and nonce; a person is (issuer, subject) (X-11).
 
+GitHub is asked by the same trip, and says by itself who came (`github`).
+
 Nothing a provider says gives a role, and its mail address never joins two accounts. The round trip is kept in a signed
 cookie of this browser, so that a state made for somebody else is worth nothing here.
 """
@@ -31,12 +33,14 @@ from basanite.campaign.people.persons import Newcomer, add_person, by_mail
 from basanite.campaign.settings import Provider
 from basanite.campaign.store import events
 from basanite.campaign.store.tables import Account, Identity
+from basanite.server.accounts import github
 
 ROUND_SECONDS = 600
 PATIENCE = 10.0
 LARGEST_ANSWER = 256 * 1024
 ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "ES256", "ES384", "EdDSA"]
 """Signatures with a key pair alone: `none`, and secrets that we share, prove nothing."""
+SCOPES = ("openid", "email", "profile")
 LEEWAY = 60
 """Seconds that two clocks may differ."""
 
@@ -76,10 +80,11 @@ def begin(office: Office, provider: Provider, then: str) -> tuple[str, Round]:
     state, nonce, verifier = (secrets.token_urlsafe(32) for _ in range(3))
     trip = Round(provider.id, state, nonce, verifier, then)
     with _client(office, provider) as client:
-        where = _metadata(client, provider)["authorization_endpoint"]
-        address, _ = client.create_authorization_url(
-            where, state=trip.state, nonce=trip.nonce, code_verifier=trip.verifier
-        )
+        metadata = _metadata(client, provider)
+        client.scope = _scope(provider, metadata)
+        asked = {"state": trip.state, "code_verifier": trip.verifier}
+        asked |= {"nonce": trip.nonce} if provider.kind == "oidc" else {}
+        address, _ = client.create_authorization_url(metadata["authorization_endpoint"], **asked)
     return str(address), trip
 
 
@@ -152,9 +157,14 @@ def waiting_identity(office: Office, cookie: str | None) -> Foreign | None:
 def _exchange_code(office: Office, provider: Provider, trip: Round, code: str) -> Foreign:
     with _client(office, provider) as client:
         metadata = _metadata(client, provider)
-        token = client.fetch_token(metadata["token_endpoint"], code=code, code_verifier=trip.verifier)
-        keys = KeySet.import_key_set(_json(client, metadata["jwks_uri"]))
-    claims = _claims(office, provider, token, keys, trip.nonce)
+        client.token_endpoint_auth_method = _way_to_prove_us(provider, metadata)
+        headers = {"Accept": "application/json"}
+        token = client.fetch_token(metadata["token_endpoint"], code=code, code_verifier=trip.verifier, headers=headers)
+        if provider.kind == "github":
+            claims = github.claims(client, provider, token, _json)
+        else:
+            keys = KeySet.import_key_set(_json(client, metadata["jwks_uri"]))
+            claims = _claims(office, provider, token, keys, trip.nonce)
     name, mail = str(claims.get("name") or "")[:200], str(claims.get("email") or "")
     return Foreign(provider.issuer, str(claims["sub"]), name, mail, claims.get("email_verified") is True)
 
@@ -181,26 +191,43 @@ def _client(office: Office, provider: Provider) -> OAuth2Client:
     return OAuth2Client(
         provider.client,
         provider.secret or None,
-        scope="openid email profile",
         redirect_uri=f"{office.address}/oidc/{provider.id}/return",
         code_challenge_method="S256",
-        token_endpoint_auth_method="client_secret_basic" if provider.secret else "none",
         timeout=PATIENCE,
         follow_redirects=False,
     )
 
 
+def _scope(provider: Provider, metadata: Mapping[str, Any]) -> str:
+    """What we ask to be told: of the three scopes those that the provider has, for some refuse a call for others."""
+    if provider.kind == "github":
+        return github.SCOPE
+    known = metadata.get("scopes_supported") or SCOPES
+    return " ".join(scope for scope in SCOPES if scope == "openid" or scope in known)
+
+
+def _way_to_prove_us(provider: Provider, metadata: Mapping[str, Any]) -> str:
+    """How our secret is shown: in the header, unless the provider takes it in the form alone (ORCID, GitHub)."""
+    if not provider.secret:
+        return "none"
+    known = metadata.get("token_endpoint_auth_methods_supported") or ["client_secret_basic"]
+    in_form = "client_secret_basic" not in known and "client_secret_post" in known
+    return "client_secret_post" if in_form or provider.kind == "github" else "client_secret_basic"
+
+
 def _metadata(client: OAuth2Client, provider: Provider) -> Mapping[str, Any]:
     """What the provider says about itself; it must be the issuer that the settings name."""
+    if provider.kind == "github":
+        return github.endpoints(provider)
     read: Mapping[str, Any] = _json(client, f"{provider.issuer.rstrip('/')}/.well-known/openid-configuration")
     if read.get("issuer") != provider.issuer:
         raise _not_proven("the provider uses another name")
     return read
 
 
-def _json(client: OAuth2Client, address: str) -> Any:
+def _json(client: OAuth2Client, address: str, headers: Mapping[str, str] | None = None) -> Any:
     try:
-        answer = client.request("GET", address, withhold_token=True)
+        answer = client.request("GET", address, withhold_token=True, headers=dict(headers or {}))
         answer.raise_for_status()
     except httpx2.HTTPError as error:
         raise refused("X-11", "the provider cannot be reached", "try again later", status=502) from error

@@ -153,6 +153,8 @@ class SecondFactorPage:
     codes: tuple[str, ...] = ()
     then: str = "/account"
     """Where to go on once it is set up."""
+    password: bool = True
+    """Whether the account has a password, which is asked for; who signs in elsewhere alone has none."""
 
 
 @ROUTER.get(SECOND_FACTOR_ADDRESS)
@@ -169,10 +171,14 @@ def switch_on(request: Request, caller: Annotated[Caller, allow("user")], form: 
     secret = _offered_secret(office, person, form.raw("offered"))
     with office.writing() as session:
         account = session.get_one(Account, person)
-        on = secret is None or second_factor.is_on(account)
+        known = account.password is None or authentication.is_password_of(session, office, person, form.raw("password"))
+        on = secret is None or not known or second_factor.is_on(account)
         codes = None if on else second_factor.switch_on(session, office, account, str(secret), form.text("code"))
         cookie = sessions.renew(session, office, request.state.signed_in, strong=True) if codes else ""
     then = target(request, form.text("then"), "/account")
+    if not known:
+        wrong = refused("X-11", "the password is wrong", "enter the password of this account", status=401)
+        return refuse(request, caller, replace(_second_factor_page(caller, secret), then=then), wrong)
     if not codes:
         wrong = refused("X-11", "the code is wrong", "check the time on your phone, and try the next code", status=422)
         return refuse(request, caller, replace(_second_factor_page(caller, secret), then=then), wrong)
@@ -206,11 +212,12 @@ def _second_factor_page(caller: Caller, secret: str | None = None) -> SecondFact
         account = session.get_one(Account, person)
         if second_factor.is_on(account):
             return SecondFactorPage(say("Second factor"), True, second_factor.recovery_left(office, account))
-        mail = personal(session, office, person).mail
+        mail, password = personal(session, office, person).mail, account.password is not None
     secret = secret or second_factor.fresh_secret()
     offer = second_factor.offer(secret, mail or person)
     kept = _offer_serializer(office).dumps([person, secret])
-    return SecondFactorPage(say("Second factor"), picture=Markup(offer.picture), secret=secret, kept=kept)
+    picture = Markup(offer.picture)
+    return SecondFactorPage(say("Second factor"), picture=picture, secret=secret, kept=kept, password=password)
 
 
 def _offered_secret(office: Office, person: str, kept: str) -> str | None:
