@@ -104,6 +104,7 @@ SECTIONS: Final = {
     },
     "Language models": {
         "run": ("run", "Ask a language model about every item, within a budget; resume where it stopped."),
+        "transcripts": ("transcripts", "Read what models answered: search, filter, systems side by side on a page."),
     },
     "Human judging and annotation": {
         "judge": ("judge", "Human judging: schemes, rounds, crowd batches, agreement, system rankings."),

@@ -32,6 +32,7 @@ from basanite.server.pages import (
     submissions,
     submit,
     teams,
+    transcripts,
 )
 from basanite.server.pages import leaderboard as empty_board
 from basanite.server.pages.campaign import Row, Slot
@@ -373,6 +374,19 @@ def curves(state):
     return chart, Table("Where the value is lost", ("step", "value", "loss"), [(name(state), 0.5, None)])
 
 
+def transcripts_page(state):
+    def turn(s, n):
+        side = transcripts.Side("empty", "no answer found", name(s), name(s)[:5], "3 tokens · 0.2 s")
+        return transcripts.Turn(f"{name(s)}{n}", n + 1, name(s), (side, None if n % 2 else side))
+
+    turns = tuple(several(state, turn, transcripts.ROWS))
+    runs, panels = (("", "none"), ("id1", name(state))), (("", "a new panel"), ("flagged", name(state)))
+    return transcripts.TranscriptsPage(
+        "Transcripts", "id1", name(state), (name(state), name(state)), turns, count(state), count(state), name(state),
+        "", (("", "all"), ("empty", "no answer found")), "id1", runs, 25 if state == "many" else None, panels,
+    )  # fmt: skip
+
+
 def compare_page(state):
     runs = several(state, seen, compare.MOST_LISTED)
     page = compare.comparison_page(runs, list(runs[:4]))
@@ -474,6 +488,7 @@ ALL = {
     submit.SubmitPage: submit_page,
     submissions.SubmissionsPage: submissions_page,
     submissions.SubmissionPage: submission_page,
+    transcripts.TranscriptsPage: transcripts_page,
     compare.ComparePage: compare_page,
     submissions.CertificationPage: certification_page,
     teams.TeamPage: team_page,

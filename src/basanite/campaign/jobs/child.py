@@ -25,11 +25,13 @@ from basanite.errors import BasaniteError
 from basanite.figures import figures_object
 from basanite.formats.system_names import system_name
 from basanite.kernel import Scores
+from basanite.models.transcript_page import CallSearch, page_object
 from basanite.problems import LISTED_PER_RULE, Findings
 from basanite.sandbox.child import CHECKED, GIVEN, OUT, REFUSED, STARTED, serve_request
 from basanite.scoring import Scorer, analyse_scores, find_task
 from basanite.tasks import Inputs, Opened
 
+CALLS: Final = "calls.json"
 SKETCH: Final = 16
 """How many digests of files are told."""
 
@@ -81,8 +83,17 @@ def _rank(order: Mapping[str, Any]) -> None:
         _write(summaries.RANKED, found)
 
 
-PREPARING: Final = {"summaries": _show, "rank": _rank}
-"""What is not scored but made ready for judges."""
+def _find_calls(order: Mapping[str, Any]) -> None:
+    """The calls of transcripts that a reader looks for (L-4)."""
+    settings = order["settings"]
+    wanted = CallSearch(**{**settings, "items": tuple(settings["items"])})
+    found = page_object(GIVEN / order["submission"], wanted)
+    os.write(1, CHECKED)
+    _write(CALLS, found)
+
+
+PREPARING: Final = {"summaries": _show, "rank": _rank, "calls": _find_calls}
+"""What is not scored but made ready for judges and readers."""
 
 
 def _examine(scorer: Scorer, order: Mapping[str, Any], *, problems: bool, result: bool) -> None:

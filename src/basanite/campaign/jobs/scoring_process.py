@@ -32,9 +32,9 @@ from basanite.sandbox.box import Limits
 from basanite.sandbox.child import PYTHON, Outcome, make_call_folders, run_child
 from basanite.sandbox.runner import NoSandboxError, capability, run_boxed, run_open
 
-Work = Literal["validate", "score", "examine", "compare", "summaries", "rank", "start"]
-"""`examine` validates and, if there is nothing wrong, scores: the submission is read once. `summaries` and `rank`
-prepare what judges see. `start` imports everything and does nothing."""
+Work = Literal["validate", "score", "examine", "compare", "summaries", "rank", "calls", "start"]
+"""`examine` validates and, if there is nothing wrong, scores: the submission is read once. `summaries`, `rank`
+and `calls` prepare what judges and readers see. `start` imports everything and does nothing."""
 COMMAND: Final = (PYTHON, "-I", "-m", "basanite.campaign.jobs.child")
 log = logging.getLogger("basanite.jobs")
 

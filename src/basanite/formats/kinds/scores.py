@@ -18,7 +18,7 @@ TRANSCRIPTS: Final = Kind(
     lambda start: parsed_header(start.text) is not None,
     (".jsonl",),
     "the tasks of texts, labels and questions read it, and the task scores",
-    commands=("score scores {path}", "score questions REFERENCE {path}"),
+    commands=("score scores {path}", "score questions REFERENCE {path}", "transcripts {path}"),
     sign="a first line with the format `basanite-transcripts/1`",
     record="call",
     count=matches(r'"request":"'),

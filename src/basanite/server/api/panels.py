@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field
 from sqlalchemy.orm import Session
 
 from basanite.campaign.model.refusals import missing
-from basanite.campaign.work.panels import adjudication, batches, monitor
+from basanite.campaign.work.panels import adjudication, answers, batches, monitor
 from basanite.campaign.work.panels.adjudication import NONE_OF_THESE, Case
 from basanite.campaign.work.panels.judgements import Precision
 from basanite.campaign.work.panels.lookup import panel_named
@@ -145,6 +145,37 @@ def list_panels(caller: Organiser) -> list[PanelShown]:
     with caller.office.reading() as session:
         found = monitor.overview(session, row.id)
     return [PanelShown(**{name: getattr(one, name) for name in PanelShown.model_fields}) for one in found]
+
+
+class FlaggedCall(BaseModel):
+    """One answer of a language model."""
+
+    item: str = Field(max_length=1000)
+    repeat: int = Field(default=1, ge=1, lt=2**31)
+
+
+class FlaggedAnswers(BaseModel):
+    """Answers of one submission that judges shall see."""
+
+    submission: str = Field(max_length=64)
+    calls: list[FlaggedCall] = Field(min_length=1, max_length=200)
+
+
+class AnswersAdded(BaseModel):
+    """What became of flagged answers."""
+
+    panel: str
+    new: int
+    merged: int
+
+
+@ORGANISERS.post("/{panel}/flagged", status_code=201)
+def add_answers(caller: Organiser, panel: Name, flagged: FlaggedAnswers) -> AnswersAdded:
+    """Send flagged answers of a language model to a panel; `flagged-answers` is made where it is missing (L-4)."""
+    calls = [(one.item, one.repeat) for one in flagged.calls]
+    name = "" if panel == answers.NEW_PANEL else panel
+    made, added = answers.judge_flagged(caller.office, caller.viewer, caller.actor, flagged.submission, calls, name)
+    return AnswersAdded(panel=made, new=added.new, merged=added.merged)
 
 
 @ORGANISERS.get("/{panel}/progress")

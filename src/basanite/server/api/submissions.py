@@ -8,7 +8,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from anyio import CancelScope
 from fastapi import APIRouter, BackgroundTasks, Path, Query, Request, Response
@@ -26,6 +26,8 @@ from basanite.campaign.model.refusals import RefusedError, missing, refused
 from basanite.campaign.results import visibility
 from basanite.campaign.results.visibility import SeenResult, SeenSubmission
 from basanite.campaign.store.tables import Submission
+from basanite.campaign.work.panels import answers
+from basanite.models.transcript_page import CallSearch
 from basanite.server.guard import receive_body
 from basanite.server.roles import Caller, allow
 
@@ -293,6 +295,31 @@ def _place(after: str) -> tuple[datetime, str] | None:
 def show_submission(submission_id: Id, caller: Reader) -> SubmissionShown:
     """One submission; those of other teams do not exist."""
     return _show(caller, submission_id)
+
+
+class TranscriptsShown(BaseModel):
+    """Calls of a language model that a search found."""
+
+    system: str
+    total: int
+    found: int
+    calls: list[dict[str, Any]]
+
+
+@ROUTER.get("/{submission_id}/transcripts")
+def show_transcripts(
+    submission_id: Id,
+    caller: Reader,
+    words: Annotated[str, Query(max_length=500)] = "",
+    state: Literal["", "answered", "refused", "failed", "empty"] = "",
+    after: Annotated[int, Query(ge=0, lt=2**31)] = 0,
+    limit: Annotated[int, Query(ge=1, le=200)] = 50,
+) -> TranscriptsShown:
+    """What a language model was asked and answered; where items are sealed, for the evaluation team alone (L-4)."""
+    wanted = CallSearch(words, state, (), after, limit)
+    found = answers.shown_calls(caller.office, caller.viewer, caller.actor, submission_id, wanted)
+    plain = {name: getattr(found, name) for name in ("system", "total", "found")}
+    return TranscriptsShown(**plain, calls=[dict(call) for call in found.calls])
 
 
 @ROUTER.get("/{submission_id}/problems")

@@ -47,6 +47,7 @@ from basanite.server.pages import (
     submissions,
     submit,
     teams,
+    transcripts,
 )
 
 GENERAL = (
@@ -62,7 +63,7 @@ GENERAL = (
     leaderboard_exports,
     announcements,
 )
-PARTICIPANTS = (submit, submissions, compare, teams, results)
+PARTICIPANTS = (submit, submissions, transcripts, compare, teams, results)
 ORGANIZERS = (
     organiser_home,
     organiser_people,

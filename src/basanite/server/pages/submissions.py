@@ -21,6 +21,7 @@ from basanite.campaign.results import visibility
 from basanite.campaign.results.own_report import own_report
 from basanite.campaign.results.views import SeenSubmission
 from basanite.campaign.store.tables import Submission
+from basanite.campaign.work.panels import answers
 from basanite.reports.report import RECORD_COLUMNS
 from basanite.server.catalogue import say, say_plain, sentence
 from basanite.server.pages import templates
@@ -157,6 +158,8 @@ class SubmissionPage:
     """Whether the team may make it its primary run now (C46)."""
     interim: bool = False
     """Whether its window is open, so that this is one of several looks at the same data (S-33)."""
+    transcripts: bool = False
+    """Whether it holds transcripts that its reader may see (L-4)."""
 
 
 @ROUTER.get(RUN_ADDRESS)
@@ -250,6 +253,8 @@ def _submission_page(caller: Caller, run: str) -> SubmissionPage:
     plan = plans.Plan(*caller.here, caller.plan_version)
     with caller.office.reading() as session:
         view = visibility.run_view(session, caller.office, caller.viewer, run, plan)
+        row = session.get_one(Submission, view.submission.id)
+        readable = answers.can_read(caller.viewer, plan, row) and answers.holds_transcripts(caller.office, row)
     one = view.submission
     found = one.problems or {}
     listed = tuple(found.get("problems", ()))[:LISTED]
@@ -274,6 +279,7 @@ def _submission_page(caller: Caller, run: str) -> SubmissionPage:
         {name: str(one.description.get(name, "")) for name in ("text", *one.missing, *one.description)},
         view.can_choose,
         view.interim,
+        readable,
     )
 
 
