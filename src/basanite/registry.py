@@ -17,7 +17,7 @@ from typing import Any, Final
 from basanite.errors import BasaniteError, MissingExtraError, NameClashError, UnknownNameError
 from basanite.extras import error_of_extra
 
-GROUPS = ("tasks", "metrics", "formats", "outputs", "sinks", "modules", "backends", "embeddings")
+GROUPS = ("tasks", "metrics", "formats", "outputs", "sinks", "modules", "backends", "embeddings", "runners")
 METRICS: Final = "metrics"
 _trusted: set[str] | None = None
 """The packages whose plug-ins this process loads; None: all that are installed."""

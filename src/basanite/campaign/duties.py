@@ -18,6 +18,7 @@ from basanite.campaign.office import SYSTEM, Office
 from basanite.campaign.people.agreements import look_after_agreements
 from basanite.campaign.people.privacy import destroy_forgotten, erase_person
 from basanite.campaign.people.resources import remind_of_resources
+from basanite.campaign.programs.run import pass_on_due
 from basanite.campaign.receipts import write_head
 from basanite.campaign.store.plans import in_force
 from basanite.campaign.store.tables import (
@@ -158,4 +159,4 @@ def remind_of_primaries(office: Office) -> int:
 def all_duties() -> tuple[Callable[[Office], object], ...]:
     """All duties in the order in which they are done, fresh for one worker."""
     hourly = NowAndThen(remind_of_primaries), NowAndThen(write_head)
-    return (*upkeep.DUTIES, publish_keys, recovery.sweep, *hourly, *people_duties(), score_due)
+    return (*upkeep.DUTIES, publish_keys, recovery.sweep, pass_on_due, *hourly, *people_duties(), score_due)

@@ -60,6 +60,10 @@ class Limits(BaseModel):
     """How often a worker looks for jobs."""
     duty_seconds: float = 10.0
     """How often a worker looks after messages, uploads, windows and pack keys."""
+    slice_seconds: float = 60.0
+    """How long the program of one team runs before it gives way, if programs or files of others wait (G-3)."""
+    minute: float = 60.0
+    """Seconds to which the durations of programs are rounded up before their teams learn that they have ended (G-2)."""
     box: Literal["required", "best"] = "required"
     """Whether sealed references are scored only where a box can be closed around the scorer (X-8)."""
 
@@ -188,6 +192,8 @@ class Settings(BaseSettings):
     """The drop folder, one folder for each team; none: that door is closed."""
     plugins: tuple[str, ...] = ()
     """Plug-ins of other packages that this server may load (X-15)."""
+    program_reads: tuple[Path, ...] = ()
+    """Folders of this machine that programs of teams may read besides the system's own: interpreters, libraries."""
     zone: str = "UTC"
     mail: Mail = Field(default_factory=Mail)
     storage: Storage = Field(default_factory=Storage)

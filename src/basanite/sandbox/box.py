@@ -29,6 +29,8 @@ class Limits:
     processes: int = 64
     files: int = 256
     """Files that one process may have open."""
+    depth: int = 8
+    """Levels of folders that are taken over from what it wrote."""
 
 
 @dataclass(frozen=True)
@@ -50,13 +52,16 @@ class Box:
     reads: Sequence[Path] = ()
     """Further folders and files, seen read-only under their own names: an interpreter, declared data."""
     limits: Limits = field(default_factory=Limits)
+    processors: Sequence[int] = ()
+    """The processors that it runs on and cannot leave; none means all."""
 
     def plain(self) -> dict[str, Any]:
         """As the launcher reads it."""
         paths = {name: str(getattr(self, name).resolve()) for name in ("system", "given", "out", "state")}
         reads = [str(path) for path in self.reads]
         limits = asdict(self.limits)
-        return {**paths, "command": list(self.command), "learns": self.learns, "reads": reads, "limits": limits}
+        lists = {"command": list(self.command), "reads": reads, "processors": list(self.processors)}
+        return {**paths, **lists, "learns": self.learns, "limits": limits}
 
 
 @dataclass(frozen=True)

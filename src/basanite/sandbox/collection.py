@@ -22,6 +22,8 @@ class Room:
 
     bytes: int
     files: int
+    depth: int = DEEPEST
+    """Levels of folders that are entered."""
 
 
 def open_folder(place: Path) -> int:
@@ -52,7 +54,7 @@ def _folder(source: int, target: Path, name: str, room: Room, refused: list[str]
         inside = f"{name}{entry}"
         opened = _open(entry, source)
         try:
-            if opened is not None and _is_folder(opened) and inside.count("/") < DEEPEST:
+            if opened is not None and _is_folder(opened) and inside.count("/") < room.depth:
                 _folder(opened, target / entry, f"{inside}/", room, refused)
             elif opened is None or not stat.S_ISREG(os.fstat(opened).st_mode):
                 refused.append(f"{inside}: no regular file")

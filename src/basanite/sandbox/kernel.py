@@ -112,6 +112,8 @@ class Machine(NamedTuple):
     """memfd_create, shmget and msgget: memory that belongs to no process, so that no count of processes shows it."""
     mmap: int
     """Shared memory without a file keeps what was written when its owner looks at less of it, so it is refused."""
+    affinity: int
+    """sched_setaffinity, by which a program would leave the processors that it was given."""
 
 
 MACHINES: Final = {
@@ -122,6 +124,7 @@ MACHINES: Final = {
         (101, 310, 311, 165, 166, 155, 161, 272, 308, 321, 298, 323, 248, 249, 250, 246, 175, 313, 176, 304),
         (319, 29, 68),
         9,
+        203,
     ),
     "aarch64": Machine(
         0xC00000B7,
@@ -130,6 +133,7 @@ MACHINES: Final = {
         (117, 270, 271, 40, 39, 41, 51, 97, 268, 280, 241, 282, 217, 218, 219, 104, 105, 273, 106, 265),
         (279, 194, 186),
         222,
+        122,
     ),
 }
 UNKNOWN_CALL: Final = (425, 426, 427, 435, 447)
@@ -145,28 +149,31 @@ NUMBER, ARCHITECTURE, FIRST_ARGUMENT, FOURTH_ARGUMENT = 0, 4, 16, 40
 MAP_SHARED, MAP_ANONYMOUS = 0x01, 0x20
 
 
-def close_filter() -> bool:
-    """Put the filter on this process for good; False where the processor is not known here."""
+def close_filter(*, pinned: bool = False) -> bool:
+    """Put the filter on this process for good; False where the processor is not known here.
+
+    A process that is `pinned` cannot choose its processors.
+    """
     machine = MACHINES.get(os.uname().machine)
     if machine is None:
         return False
-    code = program(machine)
+    code = program(machine, pinned=pinned)
     held = ctypes.create_string_buffer(code, len(code))
     head = ctypes.create_string_buffer(struct.pack("HxxxxxxQ", len(code) // 8, ctypes.addressof(held)))
     prctl(PR_SET_SECCOMP, FILTER, ctypes.byref(head))
     return True
 
 
-def program(machine: Machine) -> bytes:
+def program(machine: Machine, *, pinned: bool = False) -> bytes:
     """The filter as the kernel reads it."""
-    return b"".join(struct.pack("HBBI", *line) for line in _lines(machine))
+    return b"".join(struct.pack("HBBI", *line) for line in _lines(machine, pinned=pinned))
 
 
-def _lines(machine: Machine) -> Iterator[tuple[int, int, int, int]]:
+def _lines(machine: Machine, *, pinned: bool) -> Iterator[tuple[int, int, int, int]]:
     """Instructions: code, how many to skip if true, if false, and a number."""
     yield from ((LOAD, 0, 0, ARCHITECTURE), (EQUAL, 1, 0, machine.audit), (RETURN, 0, 0, KILL))
     yield from ((LOAD, 0, 0, NUMBER), (AT_LEAST, 0, 1, OTHER_ABI), (RETURN, 0, 0, KILL))
-    for number in machine.refused:
+    for number in (*machine.refused, *((machine.affinity,) if pinned else ())):
         yield from ((EQUAL, 0, 1, number), (RETURN, 0, 0, REFUSE | errno.EPERM))
     for number in (*UNKNOWN_CALL, *machine.uncounted):
         yield from ((EQUAL, 0, 1, number), (RETURN, 0, 0, REFUSE | errno.ENOSYS))

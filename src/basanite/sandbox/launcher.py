@@ -15,7 +15,7 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
@@ -200,7 +200,7 @@ class Launch:
         """Give up all power and become the program."""
         os.setsid()
         signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGCHLD])
-        limit(self.limits)
+        limit(self.limits, self.spec["processors"])
         with suppress(OSError):
             Path("/proc/self/oom_score_adj").write_text("1000")
         if self.spec["mode"] == "root":
@@ -212,12 +212,12 @@ class Launch:
             kernel.drop_capabilities()
         os.chdir("/call")
         os.umask(0o022)
-        kernel.close_filter()
+        kernel.close_filter(pinned=bool(self.spec["processors"]))
         execute(self.spec)
 
     def _collect_results(self) -> list[str]:
         """Copy results, and the state if it was learned, to the host; gives what was not taken."""
-        room = collection.Room(self.limits["output"], INODES)
+        room = collection.Room(self.limits["output"], INODES, self.limits["depth"])
         refused = collection.collect(self.left["out"], Path(self.spec["out"]), room)
         if self.spec["learns"]:
             refused += collection.collect(self.left["state"], Path(self.spec["state"]), room)
@@ -248,9 +248,11 @@ def walls_hold(unseen: str) -> bool:
     return not (connected or Path(unseen).exists() or os.access("/usr", os.W_OK) or os.geteuid() == 0)
 
 
-def limit(limits: Mapping[str, Any]) -> None:
-    """The limits that the kernel holds for each process by itself."""
-    processors = os.cpu_count() or 1
+def limit(limits: Mapping[str, Any], chosen: Sequence[int]) -> None:
+    """The limits that the kernel holds for each process by itself, and the processors that it was given."""
+    if chosen:
+        os.sched_setaffinity(0, chosen)
+    processors = len(chosen) or os.cpu_count() or 1
     for kind, most in (
         (resource.RLIMIT_CPU, int(limits["seconds"] * processors) + 1),
         # much is reserved and never used, and what is used is watched; but not where there is no /proc to look into

@@ -23,7 +23,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import Any, Final, get_args
+from typing import Any, BinaryIO, Final, get_args
 
 from basanite.errors import BasaniteError
 from basanite.sandbox.box import INODES, Box, Cause, Ended, Limits, Mode
@@ -152,13 +152,18 @@ def _fault_of(mode: str) -> str:
 
 def run_boxed(box: Box, *, environment: Mapping[str, str] | None = None) -> Ended:
     """Run a program in a box; where none can be made the program is not run."""
+    return _launch(box, required_mode(), {"environment": dict(environment or {})})
+
+
+def required_mode() -> str:
+    """How boxes are closed here; an error with the reason where none can be."""
     found = capability()
     if not found.possible:
         raise NoSandboxError(
             f"No sandbox can be made here ({found.reason}), so no program of a team is run. Allow user "
             'namespaces, or for an evaluation that is not sealed write sandbox = "off" into [limits] of the plan.'
         )
-    return _launch(box, found.mode, {"environment": dict(environment or {})})
+    return found.mode
 
 
 def run_open(box: Box, *, environment: Mapping[str, str] | None = None) -> Ended:
@@ -187,15 +192,35 @@ def run_open(box: Box, *, environment: Mapping[str, str] | None = None) -> Ended
 
 
 def _launch(box: Box, mode: str, more: Mapping[str, Any]) -> Ended:
+    with prepared_launch(box, {**more, "mode": mode}) as launch:
+        ended = _watch(launch.command, box.limits, pass_fds=launch.handles, env={}, cwd="/", grace=GRACE)
+        return launch.with_report(ended)
+
+
+@dataclass(frozen=True)
+class Launch:
+    """How a launcher is started, and where it reports."""
+
+    command: list[str]
+    handles: tuple[int, int]
+    report: BinaryIO
+
+    def with_report(self, ended: Ended) -> Ended:
+        """What the launcher says about the program, with what was seen from here."""
+        self.report.seek(0)
+        return _with_report(ended, self.report.read())
+
+
+@contextmanager
+def prepared_launch(box: Box, more: Mapping[str, Any]) -> Iterator[Launch]:
+    """A launcher that is ready to be started: its folder, its order, and the file that it reports to."""
     with locked_folder("basanite-box-") as stage, TemporaryFile() as told, TemporaryFile() as report:
         stage.chmod(0o755)
-        told.write(json.dumps({**box.plain(), **more, "mode": mode, "stage": str(stage.resolve())}).encode())
+        told.write(json.dumps({**box.plain(), **more, "stage": str(stage.resolve())}).encode())
         told.seek(0)
         handles = told.fileno(), report.fileno()
         command = [sys.executable, "-I", "-S", "-c", START, PACKAGE, *map(str, handles)]
-        ended = _watch(command, box.limits, pass_fds=handles, env={}, cwd="/", grace=GRACE)
-        report.seek(0)
-        return _with_report(ended, report.read())
+        yield Launch(command, handles, report)
 
 
 def _with_report(ended: Ended, report: bytes) -> Ended:

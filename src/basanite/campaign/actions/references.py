@@ -55,7 +55,9 @@ NONCES = "reference"
 """The kind of secret under which nonces lie in the vault, one for each reference."""
 
 
-BESIDE: Final = ("queries", "metadata", "judgements", "human", "documents")
+PROGRAM_ROLES: Final = ("inputs", "samples", "shared", "scorer")
+"""What programs get, and an organizer's own scorer; the scoring child gets none of these (G-1, G-6)."""
+BESIDE: Final = ("queries", "metadata", "judgements", "human", "documents", *PROGRAM_ROLES)
 """What a reference can have beside the truth itself."""
 
 
@@ -84,6 +86,14 @@ class Material:
     """How a panel made it: the digest of all judgements, the rule and the scheme (S-18, M88)."""
     names: Mapping[str, str] = field(default_factory=dict)
     """What each file was called, by digest: formats are told by their ending."""
+    inputs: str | None = None
+    """The sealed items that programs are run on."""
+    samples: str | None = None
+    """Public items like these, for the smoke test."""
+    shared: str | None = None
+    """What every call of a program gets beside its items."""
+    scorer: str | None = None
+    """An organizer's scoring program, an archive with `run`."""
 
     def as_dict(self) -> dict[str, Any]:
         """As it is stored with the reference: role to digest, and the names."""
@@ -95,6 +105,7 @@ class Material:
             "human": self.human,
             "documents": self.documents,
             **({"judged": self.judged} if self.judged else {}),
+            **{role: digest for role in PROGRAM_ROLES if (digest := getattr(self, role))},
             "names": dict(self.names),
         }
 
@@ -102,7 +113,7 @@ class Material:
     def of(cls, files: Mapping[str, Any]) -> Self:
         """The material of a reference that is there, to make the next version from."""
         single: dict[str, Any] = {
-            role: files.get(role) for role in ("queries", "judgements", "human", "documents", "judged")
+            role: files.get(role) for role in ("queries", "judgements", "human", "documents", "judged", *PROGRAM_ROLES)
         }
         lists: dict[str, Any] = {role: tuple(files.get(role) or ()) for role in ("reference", "metadata")}
         return cls(**lists, **single, names=dict(files.get("names", {})))
@@ -279,6 +290,10 @@ class Paths:
     judgements: Path | None = None
     human: Path | None = None
     documents: Path | None = None
+    inputs: Path | None = None
+    samples: Path | None = None
+    shared: Path | None = None
+    scorer: Path | None = None
     open_queries: Path | None = None
     """A list of queries that were open to study, one per line: they never count toward a final value (M20)."""
 
@@ -294,7 +309,8 @@ def take_in(office: Office, paths: Paths) -> Material:
         role: tuple(_take_path(office, path, names) for path in getattr(paths, role))
         for role in ("reference", "metadata")
     }
-    single = {role: one(getattr(paths, role)) for role in ("queries", "judgements", "human", "documents")}
+    roles = ("queries", "judgements", "human", "documents", *PROGRAM_ROLES)
+    single = {role: one(getattr(paths, role)) for role in roles}
     material = Material(reference=many["reference"], metadata=many["metadata"], **single, names=names)
     return material if paths.open_queries is None else _with_openness(office, material, paths)
 

@@ -41,7 +41,7 @@ from basanite.problems import Problem
 LEVELS: Final = ("certification", "top", "details", "e2e", "public")
 AFTER: Final = {"certification": (), "top": (), "details": ("top",), "e2e": ("top",), "public": ("top",)}
 """What must be out before each level (M70)."""
-ON_ITS_WAY: Final = ("received", "validating", "scoring")
+ON_ITS_WAY: Final = ("received", "running", "validating", "scoring")
 
 
 @dataclass(frozen=True)

@@ -25,12 +25,13 @@ from basanite import __version__
 from basanite.campaign.actions.references import NONCES
 from basanite.campaign.archive.backup import BackupError, snapshot
 from basanite.campaign.archive.rows import TABLES, is_digest, lines, row_digests
-from basanite.campaign.jobs.scoring_process import Given, Material, material, shared_parts
+from basanite.campaign.jobs.scoring_process import Given, Material, material, scored_file, shared_parts
 from basanite.campaign.model.refusals import missing, refused
 from basanite.campaign.office import Office
 from basanite.campaign.receipts import keyring
 from basanite.campaign.results.facts import adopted_results
 from basanite.campaign.score_receipts import score_receipts
+from basanite.campaign.store.files import Files
 from basanite.campaign.store.tables import CampaignRow, Event, Receipt, Reference, Result, Submission
 from basanite.receipts.reproduction import FORMAT, ROLES, SINGLE
 
@@ -80,6 +81,7 @@ BY_OTHER: Final[Mapping[str, tuple[str, str]]] = {
     "adoptions": ("submission_id", "submissions"),
     "batch_items": ("batch_id", "batches"),
     "receipts": ("submission_id", "submissions"),
+    "program_runs": ("submission_id", "submissions"),
     "panel_schemes": ("panel_id", "panels"),
     "panel_items": ("panel_id", "panels"),
     "panel_images": ("panel_id", "panels"),
@@ -334,8 +336,10 @@ def _note(office: Office, made: Material, files: Mapping[str, Any], *, is_open: 
 def _copy_files(office: Office, submission: Submission, made: Material, out: Path) -> dict[str, Any]:
     """Copy all files into the folder, each under a name of its own."""
     order = shared_parts(office, made)
-    office.files.copy(submission.sha256, out / f"submission{_ending(submission.name)}")
-    files: dict[str, Any] = {"submission": f"submission{_ending(submission.name)}"}
+    scored = scored_file(office, submission)
+    name = f"submission{_ending(scored.name)}"
+    (scored.store or office.files).copy(Files.digest_at(scored.path), out / name)
+    files: dict[str, Any] = {"submission": name}
     for role in ROLES:
         files[role] = [_copy(given, role, number, out) for number, given in enumerate(order[role], 1)]
     for role in SINGLE:

@@ -44,7 +44,7 @@ from basanite.receipts.signatures import Keyring, PublicKey, moment_of
 
 LIMITS: Final = Limits(member_bytes=GIB, ratio=1000)
 FOREIGN: Final = "foreign-"
-ON_ITS_WAY: Final = frozenset({"received", "validating", "scoring"})
+ON_ITS_WAY: Final = frozenset({"received", "running", "validating", "scoring"})
 IMPORTED: Final = " - imported"
 NOT_SCORED: Final = "it was imported from another server before it was scored there"
 

@@ -112,6 +112,7 @@ DIGESTS: Mapping[str, tuple[str, ...]] = {
     "reading_scores": ("digest",),
     "reading_uploads": ("digest",),
     "signatures": ("copy_digest", "deletion_digest"),
+    "program_runs": ("smoke_log",),
 }
 """Columns that name a file by its content."""
 HEX = re.compile(r"[0-9a-f]{64}")
@@ -132,6 +133,8 @@ def row_digests(table: str, row: Mapping[str, Any]) -> Iterator[tuple[str, str]]
         for role, value in sorted(row["files"].items()):
             if role != "names":
                 yield from (("sealed", str(one)) for one in (value if isinstance(value, list) else [value]) if one)
+    if table == "program_runs":
+        yield from (("sealed", str(digest)) for digest in row["transcripts"])
     if table == "crowd_batches":
         yield from (("sealed", str(digest)) for digest in row["raws"])
     if table == "annotation_projects":
@@ -147,13 +150,15 @@ def row_digests(table: str, row: Mapping[str, Any]) -> Iterator[tuple[str, str]]
 SEALED: Mapping[str, tuple[str, ...]] = {
     "reading_packages": ("digest", "open_digest", "index_digest"),
     "reading_golds": ("digest", "human"),
+    "submissions": ("answers",),
+    "program_runs": ("log",),
 }
 """Columns that name a file among the sealed ones."""
 
 
 def reading_digests(table: str, row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Store and digest of what packages, gold and reading tasks speak of."""
-    yield from (("sealed", str(row[column])) for column in SEALED.get(table, ()) if row[column])
+    yield from (("sealed", str(row[column])) for column in SEALED.get(table, ()) if row.get(column))
     if table == "reading_tasks":
         store = "sealed" if row["sealed"] else "files"
         yield from ((store, str(digest)) for _, digest in sorted(row["files"].items()))

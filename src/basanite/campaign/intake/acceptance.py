@@ -27,6 +27,7 @@ from basanite.campaign.office import Actor, Office
 from basanite.campaign.people import agreements
 from basanite.campaign.people.agreements import unaccepted_rules
 from basanite.campaign.people.roles import MACHINE, is_organiser
+from basanite.campaign.programs import compute
 from basanite.campaign.receipts import intake_receipt
 from basanite.campaign.store import events
 from basanite.campaign.store.files import Stored
@@ -118,6 +119,9 @@ def enter(
     terms = (*_rules(session, team, person), *_agreements(session, plan.campaign, window, team, begun))
     if terms:
         raise RefusedError(terms, status=403)
+    if window.programs and complete.name:
+        _check_file_name(complete.name)
+    compute.check(session, team.campaign_id, window, team.id)
     charge = quotas.reserve(session, plan.campaign, window, team.id, complete, begun)
     return Entry(team, person, plan, window, complete, begun, charge)
 
@@ -181,7 +185,8 @@ def admit(
         data=data,
     )
     intake_receipt(session, office, row)
-    enqueue(session, office, "process_submission", f"process_submission:{row.id}", submission_id=row.id)
+    job = "run_program" if row.program else "process_submission"
+    enqueue(session, office, job, f"{job}:{row.id}", submission_id=row.id)
     return row
 
 
@@ -205,16 +210,14 @@ def _check_texts(declared: Declared) -> None:
     if not LABEL.fullmatch(declared.label) or len(declared.label) > LONGEST_LABEL:
         message = f"the label {shortened(declared.label)!r} is not a valid system label"
         raise refused("M55", message, f"use 1 to {LONGEST_LABEL} letters and digits only", status=422)
-    _check_file_name(declared)
+    if declared.name and declared.task not in TASKS:
+        _check_file_name(declared.name)
     if sum(len(str(name)) + len(str(value)) for name, value in declared.description.items()) > LONGEST_DESCRIPTION:
         message = f"the system's description has more than {LONGEST_DESCRIPTION} characters"
         raise refused("M77", message, "shorten it", status=422)
 
 
-def _check_file_name(declared: Declared) -> None:
-    name = declared.name
-    if declared.task in TASKS or not name:
-        return
+def _check_file_name(name: str) -> None:
     plain = name.isprintable() and name.strip(". ") == name.rstrip(". ") and not set(name) & set("/\\")
     if not plain or len(name.encode()) > LONGEST_NAME:
         message = f"the file name {shortened(name)!r} is invalid"
@@ -249,6 +252,7 @@ def _row(session: Session, actor: Actor, entry: Entry, stored: Stored, received:
         standing=standing(entry.window, entry.started, received),
         state="received",
         state_at=received,
+        program=entry.window.programs.mode if entry.window.programs else "",
     )
 
 
@@ -268,7 +272,7 @@ def _note_same_file(session: Session, row: Submission) -> None:
     row.similar_to = session.scalars(query.order_by(Submission.received).limit(1)).first()
 
 
-WAITING = ("received", "validating", "scoring")
+WAITING = ("received", "running", "validating", "scoring")
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 APPLICATION: Final = "basanite"
 QUEUE: Final = "jobs"
+MOST_LOOKED_AT: Final = 1000
 NOBODY: Final = "nobody"
 """The partition of jobs that belong to no team and no campaign."""
 
@@ -64,6 +65,21 @@ def _whose(session: Session, arguments: dict[str, Any]) -> str | None:
         submission_id = row.submission_id if row else None
     submission = session.get(Submission, submission_id) if submission_id else None
     return submission.team_id if submission else None
+
+
+def go_on_later(office: Office, submission_id: str, job: str) -> None:
+    """Ask for a further job that goes on with a program, behind all that wait now; once for each job that gave way."""
+    first, _, number = job.partition("~")
+    with office.writing() as session:
+        enqueue(session, office, "run_program", f"{first}~{int(number or 0) + 1}", submission_id=submission_id)
+
+
+def others_wait(office: Office, team_id: str) -> bool:
+    """Whether jobs of anybody else wait for a worker."""
+    waiting = client(office).list_workflows(
+        status="ENQUEUED", queue_name=QUEUE, load_input=False, load_output=False, limit=MOST_LOOKED_AT
+    )
+    return any(job.queue_partition_key != team_id for job in waiting)
 
 
 def client(office: Office) -> DBOSClient:

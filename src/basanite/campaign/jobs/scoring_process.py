@@ -184,7 +184,7 @@ class Material:
         """The name of the result of this submission with this material."""
         parts = {
             "submission": submission.id,
-            "sha256": submission.sha256,
+            "sha256": submission.answers or submission.sha256,
             "reference": [self.reference.id, self.reference.version, self.reference.commitment],
             "task": self.task,
             "settings": {name: str(value) for name, value in self.settings.items()},
@@ -228,13 +228,19 @@ def material(
 
 def order(office: Office, work: Work, submission: Submission, material: Material) -> Order:
     """The order for a child that does this work on a submission."""
-    given = Given(submission.name, office.files.local(submission.sha256))
-    return Order(work, **shared_parts(office, material), submission=given)
+    return Order(work, **shared_parts(office, material), submission=scored_file(office, submission))
+
+
+def scored_file(office: Office, submission: Submission) -> Given:
+    """The file that is scored: the one that was sent, or what its program answered, which is sealed (G-1)."""
+    if submission.answers is None:
+        return Given(submission.name, office.files.local(submission.sha256))
+    return Given(submission.answers_name, office.sealed.path(submission.answers), office.sealed)
 
 
 def comparison(office: Office, systems: Mapping[str, Submission], material: Material, only: Mapping[str, str]) -> Order:
     """The order for a child that compares submissions by name, over all units or only those of a level."""
-    given = {name: Given(one.name, office.files.local(one.sha256)) for name, one in systems.items()}
+    given = {name: scored_file(office, one) for name, one in systems.items()}
     return Order("compare", **shared_parts(office, material), systems=given, only=only)
 
 

@@ -40,11 +40,15 @@ from basanite.problems import Findings, Problem
 from basanite.sandbox.child import Outcome
 from basanite.sandbox.runner import NoSandboxError
 
-Stage = Literal["validating", "scoring"]
+Stage = Literal["running", "validating", "scoring"]
 Seen = TypeVar("Seen")
 FINAL: Final = ("invalid", "scored", "failed")
-UNDER_WAY: Final = ("received", "validating", "scoring")
-BEFORE: Final = {"validating": ("received", "validating"), "scoring": ("scoring",)}
+UNDER_WAY: Final = ("received", "running", "validating", "scoring")
+BEFORE: Final = {
+    "running": ("received", "running"),
+    "validating": ("received", "validating"),
+    "scoring": ("scoring",),
+}
 KILLED: Final = "the work was interrupted repeatedly"
 OVERTAKEN: Final = "overtaken"
 """What a run comes to whose reference was replaced before its result could be adopted."""
@@ -57,6 +61,10 @@ log = logging.getLogger("basanite.jobs")
 
 class FaultError(BasaniteError):
     """A run of a stage came to nothing by our fault, in words for the team."""
+
+
+class OvertakenError(Exception):
+    """Another worker has gone on with the same work: nothing is to be done here."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +94,7 @@ def validate(office: Office, submission_id: str) -> dict[str, Any]:
         begun = begin(office, submission_id, "validating")
         if isinstance(begun, str):
             return {"state": begun, "result": None}
-        verdict = _run_try(office, begun, _run_validation)
+        verdict = run_try(office, begun, _run_validation)
         if verdict is not None:
             return verdict
         pause(office, begun.number)
@@ -101,7 +109,7 @@ def score(office: Office, submission_id: str, result: Mapping[str, str] | None =
         begun = begin(office, submission_id, "scoring")
         if isinstance(begun, str):
             return begun
-        state = _run_try(office, begun, partial(_run_scoring, result=result))
+        state = run_try(office, begun, partial(_run_scoring, result=result))
         if state is None:
             pause(office, begun.number)
         elif state != OVERTAKEN:
@@ -119,7 +127,7 @@ def begin(office: Office, submission_id: str, stage: Stage) -> Try | str:
             return row.state
         row.tries += 1
         if row.state != stage:
-            _move(session, office, row, stage)
+            move(session, office, row, stage)
     return Try(row, row.tries)
 
 
@@ -129,7 +137,8 @@ def lock_submission(session: Session, submission_id: str) -> Submission:
     return session.get_one(Submission, submission_id, with_for_update=True, populate_existing=True)
 
 
-def _move(session: Session, office: Office, row: Submission, state: str) -> None:
+def move(session: Session, office: Office, row: Submission, state: str) -> None:
+    """Give a submission another state, at the time of its campaign."""
     row.state, row.state_at = state, in_force(session, row.campaign_id).now(office.clock())
 
 
@@ -138,7 +147,7 @@ def pause(office: Office, number: int) -> None:
     time.sleep(min(office.settings.limits.pause_seconds * 2 ** (number - 1), LONGEST_PAUSE))
 
 
-def _run_try(office: Office, begun: Try, work: Callable[[Office, Try, Material], Seen]) -> Seen | None:
+def run_try(office: Office, begun: Try, work: Callable[[Office, Try, Material], Seen]) -> Seen | None:
     """Do a run of a stage; None if it is to be tried again, by a fault of ours that is written down.
 
     Whatever is raised here is our fault, a mistake in our code included: the submission must end all the same.
@@ -147,6 +156,8 @@ def _run_try(office: Office, begun: Try, work: Callable[[Office, Try, Material],
         with office.reading() as session:
             used = material(session, office, session.get_one(Submission, begun.submission.id))
         return work(office, begun, used)
+    except OvertakenError:
+        raise
     except (FaultError, NoReferenceError) as error:
         fault = str(error)
     except NoSandboxError:
@@ -227,13 +238,18 @@ def _end_validation(office: Office, begun: Try, problems: str, *, valid: bool, m
         row = lock_submission(session, begun.submission.id)
         if row.state != "validating":
             return row.state
-        row.problems_digest, row.fault = problems, ""
-        row.tries = 0 if valid else row.tries
-        _move(session, office, row, "scoring" if valid else "invalid")
-        (quotas.charge if valid else quotas.free)(session, office, row)
         note_members(session, row, members)
-        _say(session, office, row, "valid" if valid else "invalid")
+        settle(session, office, row, problems, valid=valid)
         return row.state
+
+
+def settle(session: Session, office: Office, row: Submission, problems: str, *, valid: bool) -> None:
+    """Write down what validation found, with what it costs and whom it is told; the caller has locked the row."""
+    row.problems_digest, row.fault = problems, ""
+    row.tries = 0 if valid else row.tries
+    move(session, office, row, "scoring" if valid else "invalid")
+    (quotas.charge if valid else quotas.free)(session, office, row)
+    _say(session, office, row, "valid" if valid else "invalid")
 
 
 def _run_scoring(office: Office, begun: Try, used: Material, result: Mapping[str, str] | None) -> str:
@@ -264,7 +280,7 @@ def adopt(office: Office, begun: Try, used: Material, written: Written) -> str:
         key = keep(session, office, row, used, written)
         if session.scalar(select(Adoption.sequence).where(Adoption.submission_id == row.id).limit(1)) is None:
             session.add(Adoption(submission_id=row.id, result_key=key, batch_id=None, at=office.clock()))
-        _move(session, office, row, "scored")
+        move(session, office, row, "scored")
         row.fault, row.unsigned = "", True
         _record(session, office, row, "scored", result=key)
         looks.note(session, row)
@@ -300,7 +316,7 @@ def keep(session: Session, office: Office, row: Submission, material: Material, 
 
 def fail(session: Session, office: Office, row: Submission, fault: str) -> None:
     """End a submission by our fault: said to its team, and given back."""
-    _move(session, office, row, "failed")
+    move(session, office, row, "failed")
     row.fault = fault
     quotas.refund(session, office, row, reason=f"our fault: {fault}")
     _say(session, office, row, "failed")

@@ -26,16 +26,27 @@ from sqlalchemy.orm import Session
 
 import basanite
 from basanite.campaign.jobs import comparison, stages
-from basanite.campaign.jobs.queue import APPLICATION, QUEUE, client, enqueue, jobs_engine, make_client, quiet
+from basanite.campaign.jobs.queue import (
+    APPLICATION,
+    QUEUE,
+    client,
+    enqueue,
+    go_on_later,
+    jobs_engine,
+    make_client,
+    quiet,
+)
 from basanite.campaign.jobs.stages import FINAL, UNDER_WAY
 from basanite.campaign.office import Office
 from basanite.campaign.store.database import database_time
-from basanite.campaign.store.tables import BatchItem, Submission, Worker
+from basanite.campaign.store.tables import BatchItem, ProgramRun, Submission, Worker
 from basanite.sandbox.runner import clear_left_behind
 
 VERSION: Final = "1"
 """The version of the jobs below, not of the package: it changes only if a job that was begun could not be ended by the
 new code. Jobs of another version are not run."""
+PROGRAMS: Final = "basanite.campaign.programs.run"
+"""Where runs of programs are brought on; it builds on jobs, so it is looked up by name."""
 NOT_LIMITED: Final = None
 """How often a job may be taken over: the tries of a submission are counted in its own row."""
 
@@ -146,6 +157,21 @@ def process_submission(submission_id: str) -> str:
         return _score(submission_id, checked["result"])
 
 
+@DBOS.step(name="bring_on")
+def _bring_on(submission_id: str) -> str:
+    return import_module(PROGRAMS).bring_on(running_engine().office, submission_id)  # type: ignore[no-any-return]
+
+
+@DBOS.workflow(name="run_program", max_recovery_attempts=NOT_LIMITED)
+def run_program(submission_id: str) -> str:
+    """Run the program of a submission for a while; where others wait it gives way, and a further job goes on."""
+    with _at_work() as office:
+        state = _bring_on(submission_id)
+        if state == "again":
+            go_on_later(office, submission_id, str(DBOS.workflow_id))
+        return state
+
+
 @DBOS.workflow(name="score_item", max_recovery_attempts=NOT_LIMITED)
 def score_item(batch_item_id: str) -> str:
     """Score one submission of a batch."""
@@ -245,10 +271,19 @@ def requeue_stranded(running: Running) -> tuple[str, ...]:
         return ()
     at_work = _arguments(running)
     asked = [
-        *(("process_submission", "submission_id", one) for one in sorted(submissions - at_work)),
+        *((kind, "submission_id", one) for one in sorted(submissions - at_work) if (kind := _next_job(office, one))),
         *(("score_item", "batch_item_id", one) for one in sorted(items - at_work)),
     ]
     return tuple(key for each in asked if (key := _ask_again(office, running, *each)))
+
+
+def _next_job(office: Office, submission_id: str) -> str:
+    """What brings a submission on: its program is run first; nothing while it waits for its minute."""
+    with office.reading() as session:
+        row, run = session.get_one(Submission, submission_id), session.get(ProgramRun, submission_id)
+        if not row.program or row.state not in ("received", "running"):
+            return "process_submission"
+        return "" if run is not None and run.due is not None else "run_program"
 
 
 def _arguments(running: Running) -> set[str]:

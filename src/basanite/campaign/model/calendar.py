@@ -22,7 +22,7 @@ def kept_name(campaign: Campaign, window: Window, declared: Declared, team: str,
 
     An archive of a detection task gets its full name; team, date and time are ours, whatever it was called (M58).
     """
-    if declared.task not in TASKS:
+    if declared.task not in TASKS or window.programs is not None:
         return declared.name or declared.label
     name = _name(campaign, window, declared)
     return make_name(replace(name, team=team, time=at))
@@ -46,7 +46,7 @@ def _name(campaign: Campaign, window: Window, declared: Declared) -> ArchiveName
 
 def name_problems(campaign: Campaign, window: Window, declared: Declared, team: str) -> tuple[Problem, ...]:
     """What is wrong with the name that the user's file has; a full one must say what was declared (M58)."""
-    if not declared.name or declared.task not in TASKS:
+    if not declared.name or declared.task not in TASKS or window.programs is not None:
         return ()
     found = parse_name(declared.name, conditions=windows.conditions(campaign, window, declared.track))
     if not isinstance(found, ArchiveName):

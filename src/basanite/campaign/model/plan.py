@@ -26,6 +26,7 @@ from basanite.campaign.model.file_entries import (
     settings_with_primary,
     usual_errors_for_true,
 )
+from basanite.campaign.model.programs import Programs, Scorer
 from basanite.campaign.model.zones import TimeError, zone_of
 from basanite.formats.config_file import LARGEST_WHOLE, Like, Needed, Section, Texts, Usual, Written
 from basanite.formats.toml_file import Table
@@ -220,6 +221,10 @@ class Window(Section):
     """Why `full` feedback is given on a sealed set, which is refused without a reason (X-7)."""
     event: str = ""
     """What it belongs to."""
+    programs: Programs | None = None
+    """Programs that are run on sealed inputs, in place of answers (G-1)."""
+    scorer: Scorer | None = None
+    """An organizer's own scoring program, for a window of the task `scores` (G-6)."""
 
     @classmethod
     def prepare(cls, table: Table) -> Table:

@@ -11,9 +11,9 @@ import http.client
 import socket
 import ssl
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
@@ -207,6 +207,32 @@ def _within(seconds: float, work: Callable[[_Stop], Answer]) -> Answer:
 
 
 def _status(request: Call, resolve: Resolver, loopback: bool, seconds: float, stop: _Stop) -> int:
+    with _responding(request, resolve, loopback, seconds, stop) as response:
+        return response.status
+
+
+def exchange(
+    request: Call, *, resolve: Resolver, loopback: bool = False, seconds: float = SECONDS, most: int = 2**20
+) -> tuple[int, bytes]:
+    """Call once and read what is answered, as far as it is not longer than that; for systems behind endpoints (G-7)."""
+
+    def work(stop: _Stop) -> tuple[int, bytes]:
+        with _responding(request, resolve, loopback, seconds, stop) as response:
+            body = response.read(most + 1)
+            if len(body) > most:
+                raise ValueError("the answer is too long")
+            return response.status, body
+
+    try:
+        return _within(seconds, work)
+    except http.client.HTTPException as error:
+        raise OSError(str(error)) from error
+
+
+@contextmanager
+def _responding(
+    request: Call, resolve: Resolver, loopback: bool, seconds: float, stop: _Stop
+) -> Iterator[http.client.HTTPResponse]:
     parts = checked_url(request.url, loopback=loopback)
     port = parts.port or (443 if parts.scheme == "https" else 80)
     address = chosen_address(parts.hostname or "", port, resolve, loopback=loopback)
@@ -215,7 +241,7 @@ def _status(request: Call, resolve: Resolver, loopback: bool, seconds: float, st
     connection.sock = stop.socket  # the pinned address; http.client must not look the name up again
     try:
         connection.request("POST", _target(parts), body=request.body, headers=dict(request.headers))
-        return connection.getresponse().status
+        yield connection.getresponse()
     finally:
         connection.close()
 

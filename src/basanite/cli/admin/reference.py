@@ -55,6 +55,10 @@ reference = ActionGroup("references", "reference", "Add a version of a reference
 @click.option("--metadata", type=PATH, multiple=True, help="A table of factors. Can be repeated.")
 @click.option("--judgements", type=PATH, help="Judgments of summaries (E2E).")
 @click.option("--human", type=PATH, help="Human answers (reading) to compare against.")
+@click.option("--inputs", type=PATH, help="Sealed items that programs are run on: one per line, or per file of a .tgz.")
+@click.option("--samples", type=PATH, help="Public items like these, for the smoke test of programs.")
+@click.option("--shared", type=PATH, help="A file or .tgz that every call of a program gets.")
+@click.option("--scorer", type=PATH, help="Your own scoring program, a folder or archive with `run` in it.")
 @click.option("--open-queries", type=PATH, help="Open queries, one per line; they never count toward a final value.")
 @click.option("--unsealed", is_flag=True, help="The reference may be shared outside the evaluation team.")
 @reason_option
@@ -95,7 +99,8 @@ def _check_files(
         language = given["language"] or only
         place = references.Place(given["task"], given["dataset"], language, given["queryset"])
         references.window_of(plan.campaign, place)
-        roles = {role: given[role] for role in ("queries", "metadata", "judgements", "human", "open_queries")}
+        names = ("queries", "metadata", "judgements", "human", "open_queries", *references.PROGRAM_ROLES)
+        roles = {role: given[role] for role in names}
         material = references.take_in(office, references.Paths(files, **roles))
         references.check_files(office, plan.campaign, place, material, sealed=sealed)
     return material, place

@@ -22,7 +22,7 @@ from basanite.server.pages.times import distance
 from basanite.server.roles import Caller
 
 ROUTER = APIRouter(include_in_schema=False)
-ON_ITS_WAY = ("received", "validating", "scoring")
+ON_ITS_WAY = ("received", "running", "validating", "scoring")
 LEVEL_ORDER = {level: place for place, level in enumerate(LEVELS)}
 WAITS = (
     (

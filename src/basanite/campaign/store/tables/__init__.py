@@ -50,6 +50,7 @@ from basanite.campaign.store.tables.people import (
     Team,
     Token,
 )
+from basanite.campaign.store.tables.programs import ProgramAnswer, ProgramRun
 from basanite.campaign.store.tables.submissions import (
     Adoption,
     Batch,
@@ -149,6 +150,8 @@ __all__ = [
     "Person",
     "PlanVersion",
     "PooledAnswer",
+    "ProgramAnswer",
+    "ProgramRun",
     "Question",
     "ReadMark",
     "ReadingDecision",

@@ -88,6 +88,7 @@ KEPT = (
     "panel_seats",
     "panels",
     "plans",
+    "program_runs",
     "reading_golds",
     "reading_marks",
     "reading_packages",

@@ -95,7 +95,8 @@ class Submission(Base):
     admitted: Mapped[datetime | None]
     """When a late one was admitted to ranks."""
     state: Mapped[str] = mapped_column(default="received")
-    """`received`, `validating`, `invalid`, `scoring`, `scored`, `failed`. `invalid`, `scored`, `failed` are final."""
+    """`received`, `running` (a program), `validating`, `invalid`, `scoring`, `scored`, `failed`; three are final:
+    `invalid`, `scored`, `failed`."""
     state_at: Mapped[datetime]
     problems_digest: Mapped[str | None]
     """Where its problems lie among the files, as `problem_list` writes them."""
@@ -108,6 +109,12 @@ class Submission(Base):
     """Whether the result that holds has no receipt yet: of many submissions few are, and only those are looked at."""
     similar_to: Mapped[str | None]
     """A near-identical submission of another team, shown to the organiser alone (X-7)."""
+    program: Mapped[str] = mapped_column(default="")
+    """How its program is asked, `files`, `pipe` or `endpoint`; empty for answers (G-1)."""
+    answers: Mapped[str | None]
+    """What is scored in place of the file: a program's answers or an organizer's scores, among the sealed files."""
+    answers_name: Mapped[str] = mapped_column(default="")
+    """What they are called for the scorer; formats are told by the ending."""
 
 
 class Sketch(Base):

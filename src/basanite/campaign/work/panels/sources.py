@@ -17,7 +17,7 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from basanite.campaign.jobs.scoring_process import Given, Order, run_order
+from basanite.campaign.jobs.scoring_process import Order, run_order, scored_file
 from basanite.campaign.jobs.summaries import LISTED, PICTURES, RANKED
 from basanite.campaign.model.refusals import RefusedError, missing, problem, refused
 from basanite.campaign.office import Actor, Office
@@ -121,8 +121,9 @@ def takes_pools(scheme: Scheme) -> bool:
 
 
 def _read_run(office: Office, run: Submission, depth: int) -> PooledRun:
-    given = Given(run.name, office.files.local(run.sha256))
-    order = Order("rank", run.task.lower(), submission=given, settings={"depth": depth}, sealed=False)
+    order = Order(
+        "rank", run.task.lower(), submission=scored_file(office, run), settings={"depth": depth}, sealed=False
+    )
     with run_order(office, order) as outcome:
         path = outcome.path(RANKED)
         if not outcome.good or path is None:
@@ -273,7 +274,7 @@ def summaries_of(office: Office, run: Submission, notes: list[Problem]) -> Itera
         order = Order(
             "summaries",
             run.task.lower(),
-            submission=Given(run.name, office.files.local(run.sha256)),
+            submission=scored_file(office, run),
             settings={"after": following},
             sealed=False,
         )
