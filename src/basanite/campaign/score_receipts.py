@@ -20,7 +20,7 @@ from basanite.campaign.results import visibility
 from basanite.campaign.results.facts import adopted_results
 from basanite.campaign.results.views import SeenResult
 from basanite.campaign.store import events
-from basanite.campaign.store.tables import Receipt, Reference, Result, Submission
+from basanite.campaign.store.tables import ProgramRun, Receipt, Reference, Result, Submission
 from basanite.canonical import plain_values
 
 
@@ -85,6 +85,7 @@ def _score_statement(session: Session, row: Result, seen: SeenResult) -> dict[st
         settings.pop("seed", None)
     return plain_values(  # type: ignore[no-any-return]
         {
+            **_program_statement(session, row.submission_id),
             "digests": digests,
             "level": seen.level,
             "plan_version": seen.provenance.plan,
@@ -97,6 +98,16 @@ def _score_statement(session: Session, row: Result, seen: SeenResult) -> dict[st
             "values": seen.data.get("values", {}),
         }
     )
+
+
+def _program_statement(session: Session, submission_id: str) -> dict[str, Any]:
+    """Of a program what was run on what, and what came of it: digests, as commitments where they are sealed (G-4)."""
+    run = session.get(ProgramRun, submission_id)
+    if run is None or not run.outputs:
+        return {}
+    archive = session.get_one(Submission, submission_id).sha256
+    same = run.differing == 0 if run.checked else None
+    return {"program": {"archive": archive, "inputs": run.inputs, "outputs": run.outputs, "same_again": same}}
 
 
 def _same(session: Session, submission: Submission, said: dict[str, Any]) -> Receipt | None:

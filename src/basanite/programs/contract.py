@@ -61,6 +61,8 @@ class UnusableRunnerError(BasaniteError):
 class Runner(Protocol):
     """What runs programs; registered in the group `basanite.runners`."""
 
+    name: str
+    summary: str
     takes: str
     """What a team submits: `archive` (a folder with `run`) or `image` (an OCI image archive)."""
 

@@ -18,6 +18,8 @@ from basanite.sandbox.runner import capability, run_boxed
 class SandboxRunner:
     """Runs programs of teams in the sandbox of this machine."""
 
+    name = "sandbox"
+    summary = "the sandbox of this machine, without a daemon"
     takes = "archive"
 
     def fault(self, resources: Resources) -> str:

@@ -59,6 +59,7 @@ STAYING = {
     "panel_consents",
     "panel_seats",
     "people",
+    "program_answers",
     "read_marks",
     "reading_searches",
     "receipt_keys",

@@ -14,12 +14,14 @@ from tests.offices.prepared import small_season
 from basanite.campaign.actions.references import NewVersion, Paths, Place, add, check_files, take_in
 from basanite.campaign.intake.acceptance import Arrival, accept
 from basanite.campaign.model.plan import Declared
+from basanite.campaign.model.policy import Viewer
 from basanite.campaign.office import COMMAND, Actor
 from basanite.campaign.store.plans import in_force
 from basanite.testing import small_campaign_text
 
 ITEMS = [f"i{number}\t{word}" for number, word in enumerate(("red", "green", "blue", "red", "green", "blue"), 1)]
-SHELL = "tail -n +2 in/items.tsv | while IFS='\t' read -r id word; do printf '%s\\t%s\\n' \"$id\" \"$word\"; done > out/body"
+LINE = 'printf \'%s\\t%s\\n\' "$id" "$word"'
+SHELL = f"tail -n +2 in/items.tsv | while IFS='\t' read -r id word; do {LINE}; done > out/body"
 SHELL_RUN = f"""#!/bin/sh
 {SHELL}
 {{ printf 'id\\tlabel\\n'; cat out/body; }} > out/answers.tsv
@@ -73,6 +75,16 @@ class Stage:
 
     office: Any
     season: Any
+
+    @property
+    def viewer(self) -> Viewer:
+        """Alpha's PI."""
+        return Viewer(self.season.ada, team=self.season.alpha, pi=True, campaign=self.season.campaign_id)
+
+    @property
+    def staff(self) -> Viewer:
+        """An organizer."""
+        return Viewer(self.season.eva, frozenset({"evaluation"}), campaign=self.season.campaign_id)
 
     def submit(self, content: bytes, team: str = "alpha", name: str = "program.tgz", label: str = "prog") -> str:
         """Submit a program as a team does; gives the id of the submission."""

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 APPLICATION: Final = "basanite"
 QUEUE: Final = "jobs"
 MOST_LOOKED_AT: Final = 1000
+LETTING_PASS: Final = 4
+"""Looks at the queue that a program which gave way waits for."""
 NOBODY: Final = "nobody"
 """The partition of jobs that belong to no team and no campaign."""
 
@@ -40,15 +42,26 @@ _ready: WeakSet[Database] = WeakSet()
 
 
 def enqueue(
-    session: Session, office: Office, workflow: str, key: str, /, *, whose: str | None = None, **arguments: Any
+    session: Session,
+    office: Office,
+    workflow: str,
+    key: str,
+    /,
+    *,
+    whose: str | None = None,
+    delay: float | None = None,
+    **arguments: Any,
 ) -> None:
     """Ask for a job inside the caller's transaction; one with the same key, waiting or ended, is not made again."""
-    options = {
+    # Six arguments, and those of the job by their names.
+    options: dict[str, Any] = {
         "workflow_name": workflow,
         "queue_name": QUEUE,
         "workflow_id": key,
         "queue_partition_key": whose or _whose(session, arguments) or NOBODY,
     }
+    if delay is not None:
+        options["delay_seconds"] = delay
     session.flush()
     _make_tables(session, office)
     client(office).enqueue_in_transaction(session, options, **arguments)  # type: ignore[arg-type]
@@ -68,10 +81,14 @@ def _whose(session: Session, arguments: dict[str, Any]) -> str | None:
 
 
 def go_on_later(office: Office, submission_id: str, job: str) -> None:
-    """Ask for a further job that goes on with a program, behind all that wait now; once for each job that gave way."""
+    """Ask for a further job that goes on with a program; once for each job that gave way.
+
+    It waits a moment, in which workers take what others have waiting: they choose among teams at random.
+    """
     first, _, number = job.partition("~")
+    key, delay = f"{first}~{int(number or 0) + 1}", LETTING_PASS * office.settings.limits.poll_seconds
     with office.writing() as session:
-        enqueue(session, office, "run_program", f"{first}~{int(number or 0) + 1}", submission_id=submission_id)
+        enqueue(session, office, "run_program", key, delay=delay, submission_id=submission_id)
 
 
 def others_wait(office: Office, team_id: str) -> bool:

@@ -177,6 +177,21 @@ def _check_window(campaign: Campaign, window: Window, entry: CampaignTable) -> N
     _check_feedback(campaign, window, entry)
     _check_domains_out(campaign, window, entry)
     _check_superset(campaign, window, entry)
+    _check_programs(window, entry)
+
+
+def _check_programs(window: Window, entry: CampaignTable) -> None:
+    """Programs that nobody could run, and scorers for tasks that score by themselves (G-3, G-6)."""
+    programs, known = window.programs, registry.names("runners")
+    if programs is not None and programs.runner not in known:
+        message = f"`programs` of {entry.place} names a runner {programs.runner!r}, which is unknown"
+        entry.add(message, suggestion(programs.runner, known), key="programs", found=programs.runner, rule="G-3")
+    if programs is not None and programs.mode != "files" and (programs.in_folder or programs.header):
+        fix = 'write mode = "files", or answers = "answers.jsonl" without a header'
+        entry.add(f"`programs` of {entry.place} cannot answer line by line", fix, key="programs", rule="G-5")
+    if window.scorer is not None and window.tasks != ("scores",):
+        fix = 'write tasks = ["scores"], or remove `scorer`'
+        entry.add(f"{entry.place} has a scorer of its own and other tasks", fix, key="scorer", rule="G-6")
 
 
 def _check_tasks(window: Window, entry: CampaignTable) -> None:

@@ -28,8 +28,8 @@ def _answers(name: str) -> str:
     return name
 
 
-def _log(size: int) -> int:
-    if size > LONGEST_LOG:
+def _log(size: int | None) -> int | None:
+    if size is not None and size > LONGEST_LOG:
         fix = 'write {key} = "4 KiB": what a program prints on sealed items can carry them to its team'
         raise WrongError("`{key}` of {place} is more than 64 KiB", fix, rule="G-2", instead=LONGEST_LOG)
     return size
@@ -73,7 +73,7 @@ class Programs(Section):
     """How large a program may be when it is unpacked."""
     reruns: Annotated[int, Field(ge=0, le=10**4)] = 3
     """Items that are asked again, alone and in another order, to see whether the program is deterministic (G-4)."""
-    log: Annotated[Size | None, AfterValidator(lambda size: None if size is None else _log(size))] = None
+    log: Annotated[Size | None, AfterValidator(_log)] = None
     """Bytes of what a program prints on sealed items that its team sees; without it none. At most 64 KiB."""
     header: bool = False
     """Whether the answers begin with a line of column names; it is kept once."""

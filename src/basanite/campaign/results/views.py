@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from sqlalchemy.orm import Session
 
+from basanite.campaign.programs.view import SeenProgram
 from basanite.campaign.store.plans import InForce, at_version
 from basanite.campaign.store.tables import Reference, Result
 
@@ -100,6 +101,8 @@ class SeenSubmission:
     """For the evaluation team alone: a near-identical submission of another team (X-7)."""
     missing: tuple[str, ...] = ()
     """Fields of the description that its track requires and that are empty: the run is not released (P-31)."""
+    program: SeenProgram | None = None
+    """How its program ran; None for answers (G-2)."""
 
 
 @dataclass(frozen=True)

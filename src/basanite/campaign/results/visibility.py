@@ -23,6 +23,8 @@ from basanite.campaign.model.policy import Sight, Viewer, visible_figures, visib
 from basanite.campaign.model.refusals import missing
 from basanite.campaign.office import Office
 from basanite.campaign.people.persons import personal
+from basanite.campaign.programs import view
+from basanite.campaign.programs.view import Part, program_of
 from basanite.campaign.results import boards, ladder
 from basanite.campaign.results.facts import Desk, adopted_results, content, desk, history, missing_fields, teams
 from basanite.campaign.results.views import (
@@ -166,7 +168,8 @@ def every_problem(session: Session, office: Office, viewer: Viewer, submission_i
     sight = _desk(session, office, viewer, row.campaign_id).sight(row)
     if row.problems_digest is None or not sight.problems:
         raise missing("list of problems")
-    return refusals.all_problems(office.files.read(row.problems_digest))
+    found = refusals.all_problems(office.files.read(row.problems_digest))
+    return counts_alone(found) if hides_answers(row, sight) else found
 
 
 def figures(session: Session, office: Office, viewer: Viewer, submission_id: str) -> tuple[Drawable, ...]:
@@ -259,6 +262,7 @@ def _one(session: Session, at: Desk, row: Submission, team: Team, held: Result |
         result=None if held is None else _result(session, at, row, held, sight),
         similar_to=row.similar_to if sight.staff else None,
         missing=missing_fields(at.campaign, row.track, row.description),
+        program=program_of(session, row, at.window(row), sight),
     )
 
 
@@ -266,7 +270,25 @@ def _problems(at: Desk, row: Submission, sight: Sight) -> Mapping[str, Any] | No
     """What validation found: it depends on the submission and the lists of the pack, never on what is relevant."""
     if row.problems_digest is None or not sight.problems:
         return None
-    return refusals.listed_problems(at.office.files.read(row.problems_digest))
+    found = refusals.listed_problems(at.office.files.read(row.problems_digest))
+    return counts_alone(found) if hides_answers(row, sight) else found
+
+
+def hides_answers(row: Submission, sight: Sight) -> bool:
+    """Whether what a program answered is hidden from its team: it may hold the sealed items themselves (G-2)."""
+    return row.answers is not None and sight.sealed and not sight.staff and sight.level not in ("full", "top")
+
+
+def counts_alone(found: Mapping[str, Any]) -> dict[str, Any]:
+    """Problems by rule and number; their places and what they quote would show what was answered."""
+    return {**found, "problems": [], "listed": 0}
+
+
+def program_log(session: Session, office: Office, viewer: Viewer, submission_id: str, part: Part) -> str:
+    """What the program of a submission printed, as far as this viewer may read it (G-2)."""
+    row = _own(session, viewer, submission_id)
+    at = _desk(session, office, viewer, row.campaign_id)
+    return view.program_log(session, office, row, at.window(row), at.sight(row), part)
 
 
 def _result(
@@ -276,6 +298,8 @@ def _result(
         return None
     rung = ladder.rung(session, at, row) if sight.level == "ladder" else None
     data = visible_result(content(at.office, held), sight, rung)
+    if hides_answers(row, sight):  # a program can choose its answers until their digest says what it likes
+        data["digests"] = {name: one for name, one in data.get("digests", {}).items() if name != "submission"}
     plain_level = sight.level in ("full", "top")
     return SeenResult(
         key=held.key if plain_level else "",

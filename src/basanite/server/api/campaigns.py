@@ -130,6 +130,8 @@ class WindowShown(BaseModel):
     types: dict[str, int]
     mine: list[AllowanceShown]
     """For a member of a team, while it is open."""
+    programs: dict[str, Any] | None
+    """Where programs are taken in place of answers: how they are asked and what they may use (G-3)."""
     without_primary: list[str]
     """While it is open, what your team has submitted to it without a primary run: it would not be compared (C46)."""
 
@@ -216,8 +218,19 @@ def _window(
         period=window.quota.period,
         types=dict(window.quota.types),
         mine=[_allowance(one) for one in mine if one.window.id == window.id],
+        programs=_programs(window),
         without_primary=lacking,
     )
+
+
+def _programs(window: Window) -> dict[str, Any] | None:
+    """What teams must know to write a program for a window."""
+    if window.programs is None:
+        return None
+    names = ("answers", "mode", "runner", "cores", "memory", "gpus", "batch", "output", "unpacked", "header")
+    facts = {name: getattr(window.programs, name) for name in names}
+    item, compute = window.programs.item_time, window.programs.compute
+    return facts | {"item_seconds": item.total_seconds(), "compute_seconds": compute.total_seconds()}
 
 
 def _allowance(one: Allowance) -> AllowanceShown:

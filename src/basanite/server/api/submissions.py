@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal
 
 from anyio import CancelScope
 from fastapi import APIRouter, BackgroundTasks, Path, Query, Request, Response
+from fastapi.responses import PlainTextResponse
 from pydantic import BaseModel, Field
 from sqlalchemy.orm import Session
 from starlette.concurrency import run_in_threadpool
@@ -23,6 +24,7 @@ from basanite.campaign.intake.open_uploads import BROKEN, INTERRUPTED, Hold
 from basanite.campaign.intake.recovery import recover
 from basanite.campaign.model.plan import Declared
 from basanite.campaign.model.refusals import RefusedError, missing, refused
+from basanite.campaign.programs.view import Part
 from basanite.campaign.results import visibility
 from basanite.campaign.results.visibility import SeenResult, SeenSubmission
 from basanite.campaign.store.tables import Submission
@@ -125,6 +127,22 @@ class ResultShown(BaseModel):
     provenance: dict[str, Any]
 
 
+class ProgramShown(BaseModel):
+    """How the program of a submission ran, as far as the caller may see it (G-2)."""
+
+    mode: str
+    runner: str
+    stage: str
+    smoke: bool | None
+    minutes: int | None
+    megabytes: int | None
+    same: bool | None
+    smoke_log: bool
+    log: bool
+    resources: dict[str, Any]
+    exact: dict[str, Any]
+
+
 class SubmissionShown(BaseModel):
     """A submission as the caller may see it."""
 
@@ -157,6 +175,7 @@ class SubmissionShown(BaseModel):
     fault: str
     problems: dict[str, Any] | None
     result: ResultShown | None
+    program: ProgramShown | None
 
 
 class PageShown(BaseModel):
@@ -332,6 +351,15 @@ def show_problems(submission_id: Id, caller: Reader, every: bool = False) -> dic
     if problems is None:
         raise missing("list of problems")
     return problems
+
+
+@ROUTER.get("/{submission_id}/program/{part}")
+def show_program_log(submission_id: Id, part: Part, caller: Reader) -> PlainTextResponse:
+    """What the program printed: `smoke` on public items; `run` on sealed items, as far as the plan allows (G-2)."""
+    _show(caller, submission_id)
+    with caller.office.reading() as session:
+        text = visibility.program_log(session, caller.office, caller.viewer, submission_id, part)
+    return PlainTextResponse(text)
 
 
 @ROUTER.put("/{submission_id}/description")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Set
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 from urllib.parse import quote
 
 from fastapi import APIRouter, Request
@@ -21,6 +21,7 @@ from basanite.campaign.model import windows
 from basanite.campaign.model.calendar import Allowance
 from basanite.campaign.model.exposure import attempts_in
 from basanite.campaign.model.plan import Campaign, Window
+from basanite.campaign.model.programs import rounded_megabytes, rounded_minutes
 from basanite.campaign.people import teams
 from basanite.campaign.people.agreements import unaccepted_rules
 from basanite.campaign.people.resources import resources
@@ -65,6 +66,8 @@ class Slot:
     ready: bool = True
     """Whether there is a reference to check and score it with."""
     shown_language: str = ""
+    program: str = ""
+    """What a program may use, where programs are taken in place of answers (G-3)."""
 
     @property
     def what(self) -> str:
@@ -93,6 +96,8 @@ class Row:
     feedback: str
     quota: str
     blind: bool
+    program: str = ""
+    """What a program may use, where programs are taken in place of answers (G-3)."""
 
 
 def slots(session: Session, caller: Caller) -> tuple[Slot, ...]:
@@ -129,7 +134,35 @@ def row_of(campaign: Campaign, window: Window, now: datetime) -> Row:
         feedback_words(campaign, window),
         say("{words}, including at most {kinds}", words=words, kinds=", ".join(kinds)) if kinds else words,
         windows.is_blind(window),
+        program_words(window),
     )
+
+
+PROGRAMS: Final = {
+    "files": sentence("Takes programs: an archive with an executable file “run”."),
+    "pipe": sentence("Takes programs that answer line by line: an archive with an executable file “run”."),
+    "endpoint": sentence("Takes the address of a system that answers by https: a JSON file."),
+}
+
+
+def program_words(window: Window) -> str:
+    """What a window says to teams about programs; nothing where it takes answers."""
+    programs = window.programs
+    if programs is None:
+        return ""
+    minutes = say(
+        "Per answer at most {seconds} s; {compute} min of computing time per team.",
+        seconds=round(programs.item_time.total_seconds()),
+        compute=rounded_minutes(programs.compute.total_seconds()),
+    )
+    if programs.mode == "endpoint":
+        return f"{say(PROGRAMS[programs.mode])} {minutes}"
+    limits = say(
+        "Each call has {cores}, {memory} MB of memory and no network.",
+        cores=plural(programs.cores, "{count} core", "{count} cores"),
+        memory=rounded_megabytes(programs.memory),
+    )
+    return f"{say(PROGRAMS[programs.mode])} {limits} {minutes}"
 
 
 def feedback_words(campaign: Campaign, window: Window) -> str:
@@ -168,6 +201,7 @@ def _slot(campaign: Campaign, one: Allowance, active: Set[references.Place]) -> 
         windows.is_blind(window),
         references.Place(one.task, "+".join(window.dataset), one.language, queryset) in active,
         windows.shown_language(campaign, one.language),
+        program_words(window),
     )
 
 

@@ -27,7 +27,7 @@ from basanite.server.pages.forms import PostedForm
 from basanite.server.pages.frame import show
 from basanite.server.pages.organiser_data import words_of
 from basanite.server.pages.organiser_frame import BASE, ConfirmPage, Organiser, at, name_of, perform
-from basanite.server.pages.submissions import page_key, read_page_key
+from basanite.server.pages.submissions import page_key, program_logs, read_page_key
 from basanite.server.pages.templates import Paged
 from basanite.server.pages.values import Values, values_of
 from basanite.server.roles import Caller
@@ -36,6 +36,7 @@ ROUTER = APIRouter(include_in_schema=False)
 Given = Annotated[str, Query(max_length=200)]
 STATES = {
     "received": sentence("received"),
+    "running": sentence("running"),
     "validating": sentence("being validated"),
     "scoring": sentence("being scored"),
     "scored": sentence("scored"),
@@ -154,6 +155,8 @@ class RunPage:
     values: Values | None
     like: str
     """A near-identical submission of another team, if there is one (X-7)."""
+    logs: tuple[tuple[str, str], ...] = ()
+    """What its program printed, each with a title."""
 
 
 @ROUTER.get(RUN_ADDRESS)
@@ -169,6 +172,7 @@ def show_run(request: Request, caller: Organiser, run: str) -> Response:
             tuple((name, str(say(DEEDS[name].title))) for name in possible_deeds(one)),
             values_of(one.result.data) if one.result else None,
             one.similar_to or "",
+            program_logs(session, caller, one),
         )
     return show(request, caller, page)
 

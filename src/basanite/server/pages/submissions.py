@@ -17,6 +17,7 @@ from basanite.campaign.intake import acceptance, standings
 from basanite.campaign.intake.open_uploads import LeftUpload, OpenUpload, left_uploads, open_uploads
 from basanite.campaign.intake.standings import MissingPrimary, missing_primaries
 from basanite.campaign.model.refusals import RefusedError, missing
+from basanite.campaign.programs.view import Part, SeenProgram, compute_left
 from basanite.campaign.results import visibility
 from basanite.campaign.results.own_report import own_report
 from basanite.campaign.results.views import SeenSubmission
@@ -116,7 +117,8 @@ StepState = Literal["done", "now", "bad", ""]
 LISTED = 200
 STEPS = (sentence("Received"), sentence("Validated"), sentence("Scored"))
 BLIND_STEPS = (sentence("Received"), sentence("Validated"), sentence("Accepted"))
-REACHED = {"received": 1, "validating": 1, "scoring": 2, "scored": 3, "accepted": 3}
+RUN_STEP = sentence("Run")
+REACHED = {"received": 1, "running": 1, "validating": 1, "scoring": 2, "scored": 3, "accepted": 3}
 
 
 @dataclass(frozen=True)
@@ -156,6 +158,10 @@ class SubmissionPage:
     """The fields of the description, those that the track asks for included."""
     can_choose: bool = False
     """Whether the team may make it its primary run now (C46)."""
+    logs: tuple[tuple[str, str], ...] = ()
+    """What its program printed, each with a title."""
+    compute: tuple[int, int] | None = None
+    """Minutes of computing time that the team has used in the window, and how many it has."""
     interim: bool = False
     """Whether its window is open, so that this is one of several looks at the same data (S-33)."""
     transcripts: bool = False
@@ -253,9 +259,12 @@ def _submission_page(caller: Caller, run: str) -> SubmissionPage:
     plan = plans.Plan(*caller.here, caller.plan_version)
     with caller.office.reading() as session:
         view = visibility.run_view(session, caller.office, caller.viewer, run, plan)
-        row = session.get_one(Submission, view.submission.id)
+        one = view.submission
+        row = session.get_one(Submission, one.id)
         readable = answers.can_read(caller.viewer, plan, row) and answers.holds_transcripts(caller.office, row)
-    one = view.submission
+        logs = program_logs(session, caller, one)
+        mine = caller.viewer.team if one.own and one.program else None
+        used = compute_left(session, plan.row.id, view.window, mine) if mine else None
     found = one.problems or {}
     listed = tuple(found.get("problems", ()))[:LISTED]
     runs_own = one.own and not caller.viewer.staff
@@ -264,7 +273,7 @@ def _submission_page(caller: Caller, run: str) -> SubmissionPage:
         one,
         view.window.title,
         view.sender,
-        steps(one.state, blind=one.state == "accepted"),
+        steps(one.state, blind=one.state == "accepted", program=one.program),
         view.place.ahead if view.place else None,
         view.place.within if view.place else None,
         listed,
@@ -278,9 +287,23 @@ def _submission_page(caller: Caller, run: str) -> SubmissionPage:
         runs_own,
         {name: str(one.description.get(name, "")) for name in ("text", *one.missing, *one.description)},
         view.can_choose,
+        logs,
+        used,
         view.interim,
         readable,
     )
+
+
+def program_logs(session: Session, caller: Caller, one: SeenSubmission) -> tuple[tuple[str, str], ...]:
+    """What the program of a submission printed, as far as its reader may see it."""
+    if one.program is None:
+        return ()
+    parts: tuple[tuple[Part, bool, str], ...] = (
+        ("smoke", one.program.smoke_log, say("Output on public items")),
+        ("run", one.program.log, say("Output on sealed items")),
+    )
+    who = (session, caller.office, caller.viewer, one.id)
+    return tuple((title, visibility.program_log(*who, part)) for part, there, title in parts if there)
 
 
 def _find_submission(session: Session, caller: Caller, run: str) -> SeenSubmission:
@@ -291,19 +314,26 @@ def _find_submission(session: Session, caller: Caller, run: str) -> SeenSubmissi
     return one
 
 
-def steps(state: str, *, blind: bool = False) -> tuple[Step, ...]:
+def steps(state: str, *, blind: bool = False, program: SeenProgram | None = None) -> tuple[Step, ...]:
     """The way of a submission with what is done.
 
     >>> [step.state for step in steps("scoring")]
     ['done', 'done', 'now']
     """
-    words = BLIND_STEPS if blind else STEPS
-    if state in ("invalid", "failed"):
-        bad = 1 if state == "invalid" else 2
+    words: tuple[str, ...]
+    words, done = BLIND_STEPS if blind else STEPS, REACHED.get(state, 1)
+    bad = {"invalid": 1, "failed": 2}.get(state)
+    if program is not None:
+        words = (words[0], RUN_STEP, *words[1:])
+        done += state not in ("received", "running")
+        if bad is not None and program.stage == "passed":
+            bad += 1
+        elif bad is not None:
+            bad = 1
+    if bad is not None:
         marks: list[StepState] = ["done" if at < bad else "bad" if at == bad else "" for at in range(len(words))]
-        return tuple(Step(say(text), mark) for text, mark in zip(words, marks, strict=True))
-    done = REACHED.get(state, 1)
-    marks = ["done" if at < done else "now" if at == done else "" for at in range(len(words))]
+    else:
+        marks = ["done" if at < done else "now" if at == done else "" for at in range(len(words))]
     return tuple(Step(say(text), mark) for text, mark in zip(words, marks, strict=True))
 
 
