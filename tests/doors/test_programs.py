@@ -276,3 +276,64 @@ def test_an_endpoint_is_called_at_a_checked_address_within_its_budget(programs, 
     exact = stage.get("eva", again).json()
     assert exact["state"] == "invalid"
     assert exact["program"]["exact"]["calls"] <= 12
+
+
+SCORER = """#!/usr/bin/env python3
+import pathlib, sys
+right = dict(line.split("\\t") for line in open(next(pathlib.Path("in/reference").iterdir())).read().splitlines()[1:])
+said = [line.split("\\t") for line in open(next(pathlib.Path("in/submission").iterdir())).read().splitlines()]
+if any(len(row) != 2 for row in said):
+    print("line", 1 + next(at for at, row in enumerate(said) if len(row) != 2), "has no two columns")
+    sys.exit(3)
+scores = [(item, int(right.get(item) == word)) for item, word in said]
+{write}
+"""
+PER_ITEM = """with open("out/scores.tsv", "w") as out:
+    out.write("item\\tscore\\n" + "".join(f"{item}\\t{score}\\n" for item, score in scores))"""
+IN_ALL = """open("out/total.txt", "w").write(str(sum(score for _, score in scores) / len(scores)))"""
+OWN = """
+[[windows]]
+id = "own"
+title = "Scored by the organizers' program"
+opens = "2018-01-01 00:00"
+closes = "2018-03-31 24:00"
+tasks = ["scores"]
+dataset = ["EVAL1"]
+quota = { count = 50, period = "week" }
+feedback = "full"
+forced = "a test"
+
+[windows.scorer]
+memory = "512 MiB"
+"""
+
+
+@pytest.mark.req("G-6")
+@pytest.mark.parametrize("write", [PER_ITEM, IN_ALL], ids=["values of items", "total alone"])
+def test_an_organizers_scorer_runs_in_the_sandbox_and_a_total_alone_is_labeled(tmp_path, write):
+    whole = small_campaign_text(more=OWN).replace('released = "2018-04-02', 'released = "2018-01-01')
+    numbers, folder = range(40), tmp_path / "scorer"
+    folder.mkdir()
+    (folder / "run").write_text(SCORER.format(write=write))
+    (tmp_path / "key.tsv").write_text("id\tword\n" + "".join(f"q{n}\tw{n % 3}\n" for n in numbers))
+    answers = "".join(f"q{n}\tw{n % 2}\n" for n in numbers).encode()
+    right = sum(n % 3 == n % 2 for n in numbers) / len(numbers)
+    with staged(tmp_path / "office", whole, NOW) as stage:
+        add = ("reference", "add", tmp_path / "key.tsv", "--task", "scores", "--dataset", "EVAL1")
+        stage.admin(*add, "--scorer", folder)
+        said = {"task": "scores", "queryset": "", "label": "mine", "filename": "mine.tsv"}
+        good = stage.post("ada", answers, "EVAL1", **said).json()["id"]
+        bad = stage.post("bea", b"no table\n", "EVAL1", **said).json()["id"]
+        stage.work()
+        found = stage.get("ada", f"/submissions/{good}").json()
+        assert found["state"] == "scored", found
+        data, refused = found["result"]["data"], stage.get("bea", f"/submissions/{bad}").json()
+    value = data["values"]["mean"]
+    assert value["value"] == pytest.approx(right)
+    assert (refused["state"], refused["problems"]["problems"][0]["message"]) == ("invalid", "line 1 has no two columns")
+    if write == PER_ITEM:
+        assert value["low"] < right < value["high"]
+        assert "no per-item values, no interval" not in value["flags"]
+    else:
+        assert (value["low"], value["high"]) == (None, None)
+        assert value["flags"] == ["no per-item values, no interval"]

@@ -27,9 +27,11 @@ from basanite.campaign.office import Actor, Office
 from basanite.campaign.store import events
 from basanite.campaign.store.references import active, versions_of
 from basanite.campaign.store.tables import Reference
+from basanite.errors import BasaniteError
 from basanite.formats.archives.output import write_archive
 from basanite.formats.bounded import check_regular, read_bounded
 from basanite.problems import Problem
+from basanite.programs.items import read_items
 from basanite.receipts.reproduction import commit, opens, reference_content
 
 __all__ = [
@@ -318,6 +320,9 @@ def take_in(office: Office, paths: Paths) -> Material:
 def check_files(office: Office, campaign: Campaign, place: Place, material: Material, *, sealed: bool = True) -> None:
     """Refuse a reference that cannot be used, with all its problems; a bad key never opens a task (M36)."""
     window = window_of(campaign, place)
+    _check_for_programs(office, window, material)
+    if window.scorer is not None:
+        return
     with _empty_submission(office, material) as nothing:
         order = _order(office, window, place, material, nothing, sealed=sealed)
         with run_order(office, order) as outcome:
@@ -330,6 +335,30 @@ def check_files(office: Office, campaign: Campaign, place: Place, material: Mate
     bad = [one for one in found["problems"] if one["where"] != "submission" and one["severity"] == "reject"]
     if bad:
         raise RefusedError([_problem(one) for one in bad], status=422)
+
+
+def _check_for_programs(office: Office, window: Window, material: Material) -> None:
+    """Refuse a reference without what its window's programs or scorer need, or with items that cannot be used."""
+    if window.programs is not None and material.inputs is None:
+        fix = "add the items that programs are run on"
+        raise refused("G-1", f"the window {window.id!r} takes programs", fix, status=422).with_hint("--inputs")
+    if window.scorer is not None and material.scorer is None:
+        fix = "add an archive with `run` in it"
+        message = f"the window {window.id!r} has a scorer of its own"
+        raise refused("G-6", message, fix, status=422).with_hint("--scorer")
+    with tempfile.TemporaryDirectory(dir=office.sealed.scratch) as folder:
+        for role in ("inputs", "samples"):
+            digest = getattr(material, role)
+            if digest is not None:
+                office.sealed.lend(digest, Path(folder) / role)
+                _check_items(Path(folder) / role, material.names[digest])
+
+
+def _check_items(path: Path, name: str) -> None:
+    try:
+        read_items(path, name)
+    except BasaniteError as error:
+        raise refused("G-1", f"{name} cannot be used: {error}", "write one item per line", status=422) from error
 
 
 def window_of(campaign: Campaign, place: Place) -> Window:

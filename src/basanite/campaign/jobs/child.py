@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
@@ -107,8 +107,16 @@ def _examine(scorer: Scorer, order: Mapping[str, Any], *, problems: bool, result
     os.write(1, CHECKED)
     if result and findings.valid:
         analysis = scorer.analyse_opened(opened, findings, system=system_name(inputs.submission))
-        _write("result.json", score_object(analysis))
+        _write("result.json", _labeled(score_object(analysis), order["notes"]))
         _write_figures(scorer, analysis)
+
+
+def _labeled(result: dict[str, Any], notes: Sequence[str]) -> dict[str, Any]:
+    """A result with what must be said of it, beside each value in place of other remarks: values are shown with these."""
+    if not notes:
+        return result
+    values = {name: {**entry, "flags": list(notes)} for name, entry in result["values"].items()}
+    return {**result, "values": values, "notes": [*result["notes"], *notes]}
 
 
 def _write_figures(scorer: Scorer, analysis: Analysis) -> None:

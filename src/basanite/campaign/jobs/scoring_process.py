@@ -20,7 +20,9 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 import basanite
+from basanite.campaign.jobs.own_scorer import Part, run_scorer
 from basanite.campaign.model.plan import Campaign
+from basanite.campaign.model.programs import Scorer
 from basanite.campaign.office import Office
 from basanite.campaign.store.files import Files
 from basanite.campaign.store.plans import at_version, in_force
@@ -71,6 +73,8 @@ class Order:
     draws: int | None = None
     seed: int = 0
     sealed: bool = True
+    notes: tuple[str, ...] = ()
+    """What must be said of the result besides."""
     only: Mapping[str, str] = field(default_factory=dict)
     """For a comparison: the `factor` and the `level` of the units that count, if not all do (M20)."""
 
@@ -123,6 +127,7 @@ def _request(office: Office, order: Order) -> dict[str, Any]:
         "draws": order.draws,
         "seed": order.seed,
         "only": dict(order.only),
+        "notes": list(order.notes),
         "plugins": list(office.settings.plugins),
     }
 
@@ -179,6 +184,8 @@ class Material:
     blind: bool
     """Whether its window tells teams nothing but whether a submission is valid (M68)."""
     software: str = basanite.__version__
+    scorer: Scorer | None = None
+    """What an organizer's own scoring program may use, where the window has one (G-6)."""
 
     def key(self, submission: Submission) -> str:
         """The name of the result of this submission with this material."""
@@ -223,12 +230,34 @@ def material(
         seed,
         version,
         window.feedback == "none",
+        scorer=window.scorer,
     )
 
 
 def order(office: Office, work: Work, submission: Submission, material: Material) -> Order:
     """The order for a child that does this work on a submission."""
-    return Order(work, **shared_parts(office, material), submission=scored_file(office, submission))
+    given, notes = _scored(office, submission, material)
+    return Order(work, **shared_parts(office, material), submission=given, notes=notes)
+
+
+def _scored(office: Office, submission: Submission, material: Material) -> tuple[Given, tuple[str, ...]]:
+    """What the child scores, and what must be said of it: answers, or what an organizer's own scorer says of them."""
+    answers, files = scored_file(office, submission), material.reference.files
+    if material.scorer is None or not files.get("scorer"):
+        return answers, ()
+    with tempfile.TemporaryDirectory(dir=office.sealed.scratch) as folder:
+        found = [("submission", answers), *(("reference", one) for one in _several(office, files, "reference"))]
+        parts = [Part(role, one.name, _lent(one, Path(folder) / str(at))) for at, (role, one) in enumerate(found)]
+        scores = run_scorer(office, material.scorer, str(files["scorer"]), parts)
+    return Given(scores.name, office.sealed.path(scores.digest), office.sealed), scores.notes
+
+
+def _lent(given: Given, target: Path) -> Path:
+    """A file as it can be read, whether it is encrypted or not."""
+    if given.store is None:
+        return given.path
+    given.store.lend(given.store.digest_at(given.path), target)
+    return target
 
 
 def scored_file(office: Office, submission: Submission) -> Given:
@@ -240,13 +269,13 @@ def scored_file(office: Office, submission: Submission) -> Given:
 
 def comparison(office: Office, systems: Mapping[str, Submission], material: Material, only: Mapping[str, str]) -> Order:
     """The order for a child that compares submissions by name, over all units or only those of a level."""
-    given = {name: scored_file(office, one) for name, one in systems.items()}
+    given = {name: _scored(office, one, material)[0] for name, one in systems.items()}
     return Order("compare", **shared_parts(office, material), systems=given, only=only)
 
 
 def shared_parts(office: Office, material: Material) -> dict[str, Any]:
-    """The parts of an order that do not depend on who submitted."""
-    files = material.reference.files
+    """The parts of an order that do not depend on who submitted; an organizer's own scorer gets its files itself."""
+    files = material.reference.files if material.scorer is None else {}
     lists = {role: _several(office, files, role) for role in ("reference", "metadata")}
     singles = {role: _single(office, files, role) for role in ("queries", "documents", "judgements", "human")}
     analysis = {"settings": material.settings, "draws": material.draws, "seed": material.seed}

@@ -27,6 +27,7 @@ from sqlalchemy.orm import Session
 from basanite import canonical
 from basanite.campaign.intake import quotas
 from basanite.campaign.intake.similarity import note_members
+from basanite.campaign.jobs.own_scorer import AnswersRefusedError, ScorerError
 from basanite.campaign.jobs.scoring_process import Material, NoReferenceError, material, order, run_order
 from basanite.campaign.model import refusals
 from basanite.campaign.model.windows import board_summary
@@ -158,7 +159,7 @@ def run_try(office: Office, begun: Try, work: Callable[[Office, Try, Material], 
         return work(office, begun, used)
     except OvertakenError:
         raise
-    except (FaultError, NoReferenceError) as error:
+    except (FaultError, NoReferenceError, ScorerError) as error:
         fault = str(error)
     except NoSandboxError:
         fault = "no limited process could be made"
@@ -189,6 +190,16 @@ def _note(office: Office, submission_id: str, fault: str, *, counts: bool = True
 
 def _run_validation(office: Office, begun: Try, used: Material) -> dict[str, Any]:
     """Run a validating child; the first time, where nothing is blind, it scores as well."""
+    try:
+        return _validated(office, begun, used)
+    except AnswersRefusedError as error:
+        findings = Findings()
+        findings.add(error.problem)
+        digest = office.files.put(canonical.dumps(findings.as_dict(used.task)).encode()).digest
+        return {"state": _end_validation(office, begun, digest, valid=False), "result": None}
+
+
+def _validated(office: Office, begun: Try, used: Material) -> dict[str, Any]:
     together = not used.blind and begun.number == 1
     with run_order(office, order(office, "examine" if together else "validate", begun.submission, used)) as outcome:
         problems = outcome.path("problems.json") if outcome.good else None

@@ -305,7 +305,7 @@ def _ask_again(office: Office, running: Running, workflow: str, argument: str, a
             ended = session.get_one(Submission, about).state in FINAL
         if ended:
             return ""
-        enqueue(session, office, workflow, key, **{argument: about})
+        enqueue(session, office, workflow, key, **{argument: about})  # type: ignore[arg-type]
     return key
 
 
