@@ -112,7 +112,7 @@ def _examine(scorer: Scorer, order: Mapping[str, Any], *, problems: bool, result
 
 
 def _labeled(result: dict[str, Any], notes: Sequence[str]) -> dict[str, Any]:
-    """A result with what must be said of it, beside each value in place of other remarks: values are shown with these."""
+    """A result with what must be said of it, also beside each value, in place of other remarks."""
     if not notes:
         return result
     values = {name: {**entry, "flags": list(notes)} for name, entry in result["values"].items()}

@@ -1,7 +1,8 @@
 """An organizer's own scoring program: run in the sandbox of teams' programs, what it says is read as hostile (G-6).
 
 It gets `in/submission/` and `in/reference/` and writes `out/scores.tsv` (or `.csv`, `.jsonl`) with a score of each
-item, which the task `scores` reads, or `out/total.txt` with one number. Exit code 3 refuses answers, in words for the team.
+item, which the task `scores` reads, or `out/total.txt` with one number. Exit code 3 refuses answers,
+in words for the team.
 """
 
 from __future__ import annotations
