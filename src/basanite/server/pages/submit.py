@@ -225,13 +225,13 @@ def _submit_page(caller: Caller, slot: str, filled: Mapping[str, str] | None = N
         left = left_uploads(session, caller.office, row.id, caller.team)
     required = {track.id: track.required for track in campaign.tracks}
     open_ones = [one for one in found if one.left and one.ready]
-    formats = _formats(one.task for one in open_ones)
+    formats = _formats(one.task for one in open_ones if not one.program)
     choices = tuple(
         Choice(
             one,
             _upload_words(row.slug, one),
             required.get(one.track, ()),
-            formats[one.task].content if one.task in formats else "any",
+            formats[one.task].content if one.task in formats and not one.program else "any",
         )
         for one in open_ones
     )
