@@ -12,6 +12,7 @@ from basanite.server.api import (
     annotation,
     campaigns,
     judging,
+    organizing,
     packs,
     panels,
     reading,
@@ -49,6 +50,7 @@ for router in (
     annotation.ROUTER,
     results.KEYS,
     tokens.ROUTER,
+    organizing.ROUTER,
     actions.ROUTER,
 ):
     ROUTER.include_router(router)

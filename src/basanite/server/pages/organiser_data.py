@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from pathlib import Path
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from sqlalchemy.orm import Session
 from starlette.concurrency import run_in_threadpool
 
-from basanite.campaign.actions import approvals, references, two_people
+from basanite.campaign.actions import references, two_people
 from basanite.campaign.actions.overview import SignedCopy, signed_copies, team_names
 from basanite.campaign.actions.packs import NewFile, PackListing, add_file, downloads, find_pack, is_out, list_files
+from basanite.campaign.actions.reference_intake import LARGEST as REFERENCE_LARGEST
+from basanite.campaign.actions.reference_intake import add_from_file
 from basanite.campaign.actions.references import Place
 from basanite.campaign.model.plan import Campaign, Pack
 from basanite.campaign.model.refusals import RefusedError, missing, refused
 from basanite.campaign.people import agreements
 from basanite.campaign.store.tables import Reference
-from basanite.campaign.turns import turn
 from basanite.server.catalogue import say, say_plain
 from basanite.server.pages.forms import PostedForm, UploadForm, read_upload_form
 from basanite.server.pages.frame import go, refuse, show
@@ -30,7 +29,6 @@ from basanite.server.roles import Caller
 
 ROUTER = APIRouter(include_in_schema=False)
 REFERENCE_ADDRESS = f"{BASE}/references"
-REFERENCE_LARGEST = 2 * 2**30
 
 
 @dataclass(frozen=True)
@@ -105,41 +103,17 @@ def _add_reference(request: Request, caller: Caller, taken: UploadForm) -> Respo
             raise refused(
                 "M62", say_plain("no window accepts this"), say_plain("choose what the reference is for"), status=422
             )
-        with tempfile.TemporaryDirectory(dir=taken.path.parent) as folder:  # beside the sealed files, never elsewhere
-            named = taken.path.rename(Path(folder) / _plain(taken.name))
-            state = _seal_reference(caller, place, named, reason)
+        given = {"name": taken.name, "reason": reason}
+        made = add_from_file(caller.office, caller.actor, caller.here, place, taken.path, **given)
     except RefusedError as error:
         return refuse(request, caller, _reference_page(caller, chosen, reason), error)
-    return go(caller, at(caller, "/references"), _reference_words(state))
+    return go(caller, at(caller, "/references"), _reference_words(caller, made))
 
 
-def _plain(name: str) -> str:
-    """The name of an uploaded file without what could leave its folder; formats are told by its ending."""
-    ending = "".join(Path(name).suffixes[-2:])[-20:]
-    kept = "".join(char for char in ending if char.isascii() and (char.isalnum() or char == "."))
-    return f"reference{kept}"
-
-
-def _seal_reference(caller: Caller, place: Place, path: Path, reason: str) -> str:
-    row, campaign = caller.here
-    office, two = caller.office, two_people.needs_two(campaign, "reference")
-    with office.reading() as session:
-        held = references.active_material(session, row.id, place)
-    material = references.take_in(office, references.Paths((path,))).after(held)
-    with turn(office, row.id, "preview"):
-        references.check_files(office, campaign, place, material)
-    with office.writing() as session:
-        who = (session, office, caller.actor, row.id)
-        made = references.add(*who, references.NewVersion(place, material, reason=reason, hold=two))
-        if held is None and two:
-            approvals.ask_to_open(*who, made.id)
-        return "waits" if held is None and two else made.state
-
-
-def _reference_words(state: str) -> str:
-    if state == "waits":
+def _reference_words(caller: Caller, made: Reference) -> str:
+    if made.version == 1 and two_people.needs_two(caller.here[1], "reference"):
         return say_plain("Your request waits for a second organizer.")
-    if state == "active":
+    if made.state == "active":
         return say_plain("The reference is sealed and active. The task is open.")
     return say_plain("The version is sealed and proposed. Preview a re-scoring to see what it would change.")
 

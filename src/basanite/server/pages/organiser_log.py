@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import json
-import shutil
-import tempfile
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
-from fastapi.responses import FileResponse, Response
+from fastapi.responses import Response
 from sqlalchemy.orm import Session
-from starlette.background import BackgroundTask
 
 from basanite.campaign import receipts
 from basanite.campaign.actions import overview
-from basanite.campaign.archive.campaign_export import export_campaign
 from basanite.server.catalogue import say
+from basanite.server.exports import export_response
 from basanite.server.pages import templates
 from basanite.server.pages.forms import PostedForm
 from basanite.server.pages.frame import show
@@ -120,15 +116,4 @@ def export(request: Request, caller: Organiser) -> Response:
 @ROUTER.post(EXPORT_ADDRESS)
 def download(request: Request, caller: Organiser, form: PostedForm) -> Response:
     """The archive, made now; it is removed from the server once it was sent."""
-    row, _ = caller.here
-    place = caller.office.settings.data / "exports"
-    place.mkdir(parents=True, exist_ok=True, mode=0o700)
-    folder = Path(tempfile.mkdtemp(prefix="export-", dir=place))
-    out = folder / f"{row.slug}.tgz"
-    try:
-        export_campaign(caller.office, row.id, out, references=form.text("references") == "yes")
-    except BaseException:  # whatever ends the export, its folder is removed
-        shutil.rmtree(folder, ignore_errors=True)
-        raise
-    gone = BackgroundTask(shutil.rmtree, folder, ignore_errors=True)
-    return FileResponse(out, media_type="application/gzip", filename=out.name, background=gone)
+    return export_response(caller.office, caller.here[0], references=form.text("references") == "yes")
