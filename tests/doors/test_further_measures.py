@@ -143,3 +143,18 @@ def test_every_measure_can_be_followed_over_the_epochs_of_a_training(sets, tmp_p
         assert curve.column("dunn")[epoch] == pytest.approx(found["dunn"]["value"], rel=1e-4)
     curve.save(tmp_path / "curve.json")
     assert np.isfinite(curve.column("rankme")).all()
+
+
+@pytest.mark.req("F-14", "F-25")
+def test_further_measures_are_taken_of_groups_too(sets, tmp_path):
+    sides = np.array(["left", "right"])[np.arange(42) % 2]
+    table = "\n".join(["row,side", *(f"{row},{side}" for row, side in enumerate(sides))])
+    (tmp_path / "sides.csv").write_text(table + "\n", encoding="utf-8")
+    metrics = ["--metric", "rankme", "--metric", "silhouette"]
+    words = [sets / "high.npz", "--metadata", tmp_path / "sides.csv", *metrics, "--draws", 0, "--json"]
+    found = here("measure", "run", *words).data["breakdowns"]["side"]
+    rows = arrays(sets / "high.npz")["features"]
+    for side in ("left", "right"):
+        squares = np.linalg.eigvalsh(rows[sides == side].T @ rows[sides == side])
+        assert found[side]["rankme"]["value"] == pytest.approx(entropy_rank(np.sqrt(squares), 1e-7), rel=1e-6)
+        assert "silhouette" in found[side]

@@ -17,7 +17,7 @@ from basanite.kernel import Ends, settled, within
 from basanite.representation.catalogue import BEST, measure_metric
 from basanite.representation.data import Data
 from basanite.representation.intervals import Drawn, Weights, draw_all, row_draws
-from basanite.representation.measures.all_measures import Options, measure, wanted_names
+from basanite.representation.measures.all_measures import Options, measure
 from basanite.representation.measures.results import (
     UNDEFINED,
     Floats,
@@ -116,12 +116,12 @@ def group_values(data: Data, rows: Numbers, how: Grouping) -> dict[str, Value]:
         return {
             name: value_with_interval(name, nothing, Drawn(), rows=len(rows), level=how.level) for name in how.names
         } | shares
-    names = tuple(name for name in how.names if name in wanted_names(None, part.source))
-    found = measure(part.features, part.classes, names=names, source=part.source, options=how.options)
+    found = measure(part.features, part.classes, names=how.names, source=part.source, options=how.options)
     few = len(rows) < FEWEST_UNITS
-    drawn = Drawn() if few else draw_all(part, names, how.options, _some(how.weights, rows), seed=how.seed)
+    drawn = Drawn() if few else draw_all(part, how.names, how.options, _some(how.weights, rows), seed=how.seed)
     values = {
-        name: value_with_interval(name, found.values[name], drawn, rows=len(rows), level=how.level) for name in names
+        name: value_with_interval(name, one, drawn, rows=len(rows), level=how.level)
+        for name, one in found.values.items()
     }
     return values | shares
 

@@ -21,7 +21,16 @@ from numpy.typing import NDArray
 
 from basanite.errors import SettingError
 from basanite.harness.modules.interfaces import Features, Module, Parameters, Scores
-from basanite.harness.modules.planes import C_GRID, Constant, Floats, OnePlane, Rows, costs_schema, only_value
+from basanite.harness.modules.planes import (
+    C_GRID,
+    Constant,
+    Floats,
+    FoldsTogether,
+    OnePlane,
+    Rows,
+    costs_schema,
+    only_value,
+)
 
 CACHE_MIB: Final = 500
 Estimator: TypeAlias = Any
@@ -178,7 +187,7 @@ class FittedMany:
     machines: Sequence[Sequence[Fitted]]
 
 
-class SupportVectorMachine:
+class SupportVectorMachine(FoldsTogether):
     """One label against the rest; scores are raw decision values (A15)."""
 
     def __init__(
@@ -191,22 +200,11 @@ class SupportVectorMachine:
         preset_kernels, preset_costs, self.weighted = PRESETS[preset]
         self.kernels = tuple(kernels) or preset_kernels
         self.costs = tuple(sorted(C)) or preset_costs
-        self.one: FittedMany | None = None
         self._tables: tuple[Features, dict[Kernel, Floats]] = (None, {})
 
     def grid(self) -> Sequence[Parameters]:
         """Every C with every kernel: smaller C first, and linear before chi2 (A23)."""
         return tuple({"C": cost, "kernel": kernel} for cost in self.costs for kernel in self.kernels)
-
-    def fit(self, features: Features, target: NDArray[Any], parameters: Parameters) -> None:
-        """Train on one fold."""
-        self.one = self.fit_many(features, [np.arange(features.shape[0])], target, [parameters])
-
-    def score(self, features: Features) -> Scores:
-        """The decision values."""
-        if self.one is None:
-            return Constant(0.0).predict(features)
-        return np.asarray(self.score_many(self.one, features)[0, 0])
 
     def fit_many(
         self, features: Features, folds: Sequence[Rows], target: NDArray[Any], grid: Sequence[Parameters]

@@ -58,6 +58,33 @@ class GridOverC:
         return tuple({"C": cost} for cost in self.costs)
 
 
+class FoldsTogether(ABC):
+    """A classifier that trains folds and grid points together; one fold alone is a set of one."""
+
+    one: Any = None
+    """What was trained on one fold alone."""
+
+    def fit(self, features: Features, target: NDArray[Any], parameters: Parameters) -> None:
+        """Train on one fold."""
+        self.one = self.fit_many(features, [np.arange(features.shape[0])], target, [parameters])
+
+    def score(self, features: Features) -> Scores:
+        """Ratings, or decision values of a label."""
+        if self.one is None:
+            return Constant(0.0).predict(features)
+        return np.asarray(self.score_many(self.one, features)[0, 0])
+
+    @abstractmethod
+    def fit_many(
+        self, features: Features, folds: Sequence[Rows], target: NDArray[Any], grid: Sequence[Parameters]
+    ) -> Any:
+        """Train on every fold with every parameters."""
+
+    @abstractmethod
+    def score_many(self, state: Any, features: Features) -> Scores:
+        """`float64[folds, grid, rows]`."""
+
+
 class OnePlane(GridOverC, ABC):
     """A classifier with one output whose folds and grid points are fitted apart and scored together."""
 

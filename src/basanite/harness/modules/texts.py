@@ -8,7 +8,7 @@ machine.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from basanite.harness.modules.interfaces import Features, Module, Parameters, Scores
 from basanite.harness.modules.machines import LinearSVC, LinearSVR
 from basanite.harness.modules.planes import (
-    Constant,
     Floats,
+    FoldsTogether,
     GridOverC,
     OnePlane,
     Planes,
@@ -68,12 +68,8 @@ class FittedTexts:
     planes: Sequence[Planes]
 
 
-class TextClassifier(GridOverC, ABC):
+class TextClassifier(GridOverC, FoldsTogether):
     """A linear classifier of texts whose words are weighed by what their training fold says of them."""
-
-    def __init__(self, *, C: Sequence[float]) -> None:  # noqa: N803
-        super().__init__(C=C)
-        self.one: FittedTexts | None = None
 
     @abstractmethod
     def word_weights(self, rows: Features, target: NDArray[Any]) -> Floats:
@@ -86,16 +82,6 @@ class TextClassifier(GridOverC, ABC):
     @abstractmethod
     def machine(self, target: NDArray[Any]) -> OnePlane:
         """What is trained on the weighted rows of a fold."""
-
-    def fit(self, features: Features, target: NDArray[Any], parameters: Parameters) -> None:
-        """Train on one fold."""
-        self.one = self.fit_many(features, [np.arange(features.shape[0])], target, [parameters])
-
-    def score(self, features: Features) -> Scores:
-        """Ratings, or decision values of a label."""
-        if self.one is None:
-            return Constant(0.0).predict(features)
-        return np.asarray(self.score_many(self.one, features)[0, 0])
 
     def fit_many(
         self, features: Features, folds: Sequence[Rows], target: NDArray[Any], grid: Sequence[Parameters]

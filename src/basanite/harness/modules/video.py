@@ -113,9 +113,16 @@ def _on_all_cores(work: Callable[[Any], Any], items: Sequence[Any]) -> Iterator[
     if cores == 1 or len(items) < FEW or current_process().daemon:  # a cluster's worker may have no processes
         yield from map(work, items)
         return
-    each = max(1, len(items) // (4 * cores))
-    with pool(cores) as processes:
-        yield from processes.map(work, items, chunksize=each)
+    with pool(cores - 1) as processes:
+        waiting = [processes.submit(work, item) for item in items]
+        own: dict[int, Any] = {}
+        try:  # others take seconds to start: meanwhile, and then beside them, this process works from the end backwards
+            for at in range(len(items) - 1, -1, -1):
+                if waiting[at].cancel():
+                    own[at] = work(items[at])
+            yield from (own[at] if at in own else done.result() for at, done in enumerate(waiting))
+        finally:
+            processes.shutdown(wait=False, cancel_futures=True)
 
 
 def _whole(low: int, high: int, default: int) -> dict[str, Any]:
