@@ -98,6 +98,8 @@ class Image:
     alternative: str
     media_type: str
     content: bytes = field(repr=False, default=b"")
+    drawing: str = field(repr=False, default="")
+    """The same as SVG in the colors of the theme, for pages, which may be dark."""
 
 
 Marked = Literal["", "added", "missing", "changed"]

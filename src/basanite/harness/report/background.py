@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
@@ -24,7 +25,8 @@ TOP: Final = 56
 BOX: Final = (210, 44)
 COLUMNS: Final = (250, 560, 870)
 """Where boxes begin: the source of rows, the learner, the classifier."""
-INK: Final = theme.literal(theme.LIGHT)
+INK: Final = theme.variable
+VARIABLE: Final = re.compile(r"var\(--[\w-]+, (#\w+)\)")
 SCALE: Final = 2.0
 LEARNED: Final = {"none": "", "shallow": "SUL: one layer", "deep": "DUL: deep learner"}
 
@@ -32,8 +34,9 @@ LEARNED: Final = {"none": "", "shallow": "SUL: one layer", "deep": "DUL: deep le
 def conditions_picture() -> Image:
     """The picture with the words that stand for it."""
     words = "; ".join(f"{condition.number}: {', then '.join(_parts(condition))}" for condition in CONDITIONS)
-    content = bytes(vl_convert.svg_to_png(_drawing(), scale=SCALE))
-    return Image("The six conditions and the floor", f"Each row is a condition. {words}.", "image/png", content)
+    title, alternative, drawing = "The six conditions and the floor", f"Each row is a condition. {words}.", _drawing()
+    content = bytes(vl_convert.svg_to_png(VARIABLE.sub(r"\1", drawing), scale=SCALE))  # slides know no CSS
+    return Image(title, alternative, "image/png", content, drawing)
 
 
 def _parts(condition: Condition) -> list[str]:
@@ -51,7 +54,7 @@ def _drawing() -> str:
     parts = [_text(x, 30, head, ink="muted", size=17) for x, head in zip(COLUMNS, heads, strict=True)]
     parts += [_row(condition, TOP + ROW * place) for place, condition in enumerate(CONDITIONS)]
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" viewBox="0 0 {WIDTH} {height}" '
         f'font-family="Liberation Sans, Arial, sans-serif"><rect width="{WIDTH}" height="{height}" '
         f'fill="{INK("card")}"/>{"".join(parts)}</svg>'
     )

@@ -183,7 +183,8 @@ def _show_figure(figure: Figure, anchor: str) -> Shown:
     if isinstance(figure, Table):
         return Shown(figure, anchor, "facts" if figure.columns == ("Setting", "Value") else "table", figure)
     if isinstance(figure, Image):
-        return Shown(figure, anchor, "image", source=_source(figure))
+        # Drawings are made by this package and hold no text of anybody else.
+        return Shown(figure, anchor, "image", still=Markup(figure.drawing), source=_source(figure))
     if isinstance(figure, Excerpts):
         return Shown(figure, anchor, "excerpts")
     return Shown(figure, anchor, "text")

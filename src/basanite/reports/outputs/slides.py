@@ -7,6 +7,7 @@ finished archive is packed again with the time taken out (S-6).
 from __future__ import annotations
 
 import io
+import math
 import re
 import textwrap
 import zipfile
@@ -202,6 +203,8 @@ SIZES = (14, 12)
 SMALLEST = SIZES[-1]
 NARROW, WORD, ROOM = 8, 26, 5
 """Letters of the narrowest column, of the longest word that is never broken, and of the margins of a cell."""
+BOLD = 1.15
+"""How much wider bold words are."""
 LINE, MORE = Inches(0.4), Inches(0.2)
 """The height of a row of one line, and of every further line."""
 
@@ -296,16 +299,24 @@ def _grid(table: Table, columns: Sequence[int], rows: Sequence[tuple[Cell, ...]]
 
 def _letters(table: Table, columns: Sequence[int], most_letters: int) -> list[int]:
     """Room for each column: what it needs, the widest ones cut down until all fit; no word is broken."""
-    cells = [[table.columns[at], *(number(row[at]) for row in table.rows[:MOST_ROWS])] for at in columns]
+    rows = list(enumerate(table.rows[:MOST_ROWS]))
+    cells = [[table.columns[at], *(number(row[at]) for _, row in rows)] for at in columns]
+    bold = [[table.columns[at], *(number(row[at]) for line, row in rows if line in table.emphasis)] for at in columns]
     needed = [max(NARROW, *(min(len(cell), LONGEST) + ROOM for cell in column)) for column in cells]
     words = [
-        max((min(len(word), WORD) + ROOM for cell in column for word in cell.split()), default=0) for column in cells
+        max(_longest_word(column), math.ceil(BOLD * _longest_word(strong)))
+        for column, strong in zip(cells, bold, strict=True)
     ]
     for most in range(LONGEST, NARROW, -2):
         found = [max(min(room, most), word, NARROW) for room, word in zip(needed, words, strict=True)]
         if sum(found) <= most_letters:
             break
     return found
+
+
+def _longest_word(cells: Sequence[str]) -> int:
+    """The room that the longest word of some cells needs."""
+    return max((min(len(word), WORD) + ROOM for cell in cells for word in cell.split()), default=0)
 
 
 def _draw(slide: Any, grid: Grid, rows: Sequence[tuple[Cell, ...]], start: int) -> int:
