@@ -73,7 +73,7 @@ def python(code, *paths):
     before = filter(None, [os.environ.get("PYTHONPATH")])
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([*map(str, paths), *before])}
     command = [sys.executable, "-c", code]
-    ran = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=50)
+    ran = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=300)
     assert ran.returncode == 0, ran.stderr
     return ran.stdout.strip()
 

@@ -57,7 +57,7 @@ def served(cwd, *words):
         yield json.loads("".join(lines))
     finally:
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=30)
+        process.communicate(timeout=120)
 
 
 def project_of(path, *words):

@@ -53,7 +53,8 @@ def sign_in_page(told):
     scheme, _, port = told["address"].partition("://0.0.0.0:")
     for _ in range(300):
         try:
-            return httpx2.get(f"{scheme}://127.0.0.1:{port}/sign-in", headers={"Accept": "text/html"}, verify=False)
+            where, headers = f"{scheme}://127.0.0.1:{port}/sign-in", {"Accept": "text/html"}
+            return httpx2.get(where, headers=headers, verify=False, timeout=60)
         except httpx2.TransportError:
             time.sleep(0.1)
     raise AssertionError("the server does not answer")

@@ -53,7 +53,7 @@ def test_two_processes_give_the_bytes_of_one(tmp_path):
     assert content(two.path) == content(one.path)
 
 
-def wait_for(condition, seconds=40):
+def wait_for(condition, seconds=200):
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end

@@ -153,7 +153,7 @@ def test_an_endpoint_that_stays_busy_ends_the_run_which_can_be_resumed(tmp_path)
         began = time.monotonic()
         ended = run(tmp_path)
         assert (ended.code, "the endpoint answered 429: quota" in ended.stderr) == (1, True)
-        assert time.monotonic() - began < 20
+        assert time.monotonic() - began < 100
         assert len(turns(tmp_path)) == 3
         model.fault = lambda number, prompt: None
         assert run(tmp_path).code == 0

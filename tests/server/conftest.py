@@ -10,15 +10,14 @@ from pathlib import Path
 
 import pytest
 import structlog
-from starlette.testclient import TestClient
 from tests.children import start_quickly
 from tests.offices.prepared import fresh_office, small_season
+from tests.server.live import calm_client
 
 from basanite.campaign.actions.references import Material, NewVersion, Place, add
 from basanite.campaign.office import COMMAND, Actor
 from basanite.campaign.store.tables import Grant, Person
 from basanite.server.accounts.tokens import SCOPES, NewToken, make_token
-from basanite.server.app import make_app
 from basanite.server.telemetry import start_logging
 from basanite.testing import SetClock, small_pack
 
@@ -119,5 +118,5 @@ def everybody(office, small):
 
 @pytest.fixture
 def client(office, small):
-    with TestClient(make_app(office), raise_server_exceptions=False) as made:
+    with calm_client(office) as made:
         yield made

@@ -4,12 +4,31 @@ from __future__ import annotations
 
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import asynccontextmanager, contextmanager
 
 import uvicorn
+from starlette.testclient import TestClient
 
 from basanite.server.app import make_app
 from basanite.server.connections import server_config
+
+
+@contextmanager
+def calm_client(office):
+    """A client of an application beside which no thread runs.
+
+    A thread that recovers uploads or asks the database as soon as a core is free would decide now and then what a test
+    finds that does the same or counts.
+    """
+    app = make_app(office)
+    app.router.lifespan_context = _nothing_beside
+    with TestClient(app, raise_server_exceptions=False) as made:
+        yield made
+
+
+@asynccontextmanager
+async def _nothing_beside(app):
+    yield
 
 
 @contextmanager
@@ -29,4 +48,4 @@ def live(office, *, worker=False, pace=None, port=0, **more):
         yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
     finally:
         server.should_exit = True
-        thread.join(30)
+        thread.join(120)

@@ -31,7 +31,7 @@ def answered(address, process):
     """The answer of a server that is starting."""
     while process.poll() is None:
         try:
-            return httpx2.get(f"{address}/health/ready", timeout=5)
+            return httpx2.get(f"{address}/health/ready", timeout=60)
         except httpx2.TransportError:
             time.sleep(0.1)
     raise AssertionError(process.communicate())

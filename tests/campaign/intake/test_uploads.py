@@ -77,7 +77,7 @@ def test_finishing_at_the_same_time_gives_one_submission(office, small, begin):
     made, barrier = [], threading.Barrier(3)
 
     def finish():
-        barrier.wait(10)
+        barrier.wait(120)
         made.append(uploads.finish(office, small.as_ada, upload).id)
 
     threads = [threading.Thread(target=finish) for _ in range(3)]

@@ -35,7 +35,7 @@ def child(folder, named, pack):
     command = [sys.executable, "-m", "basanite.campaign.jobs.child"]
     packages = os.pathsep.join(filter(None, (str(folder / "packages"), os.environ.get("PYTHONPATH"))))
     environment = {**os.environ, "PYTHONPATH": packages}
-    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, timeout=50, check=False)
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, timeout=300, check=False)
 
 
 def test_a_plug_in_that_the_settings_name_is_loaded(tmp_path, pack):

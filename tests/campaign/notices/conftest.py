@@ -68,11 +68,11 @@ class Called(BaseHTTPRequestHandler):
         self.end_headers()
 
     def hang(self):
-        self.server.ended.wait(10)
+        self.server.ended.wait(120)
 
     def trickle(self):
         self.wfile.write(b"HTTP/1.1 200 OK\r\n")
-        for number in range(100):
+        for number in range(1000):
             if self.server.ended.is_set():
                 return
             self.wfile.write(f"X-{number}: slow\r\n".encode())

@@ -138,12 +138,12 @@ def test_who_hangs_or_trickles_is_hung_up_on(called, path):
         call(
             Call(called.address + path, b"{}", {}), resolve=lambda host, port: ["127.0.0.1"], loopback=True, seconds=0.5
         )
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 60
 
 
 def test_a_slow_name_server_does_not_hold_us(called):
     def slow(host, port):
-        called.ended.wait(10)
+        called.ended.wait(120)
         return ["127.0.0.1"]
 
     with pytest.raises(UndeliverableError, match="in time"):

@@ -81,7 +81,7 @@ made = 0
 try:
     while True:
         if os.fork() == 0:
-            time.sleep(30); os._exit(0)
+            time.sleep(600); os._exit(0)
         made += 1
 except OSError:
     print(made)
@@ -89,7 +89,7 @@ except OSError:
     start = time.monotonic()
     ended = boxed(tmp_path, code)
     assert 0 < int(ended.stdout) < LIMITS.processes
-    assert time.monotonic() - start < 25  # the sleepers ended with the box
+    assert time.monotonic() - start < 300  # the sleepers ended with the box
 
 
 def test_it_cannot_kill_or_look_into_others(tmp_path):
@@ -140,8 +140,8 @@ def test_memory_and_time_are_taken_away_in_time(tmp_path):
     assert not ended.good
     assert ended.cause == "memory" or b"MemoryError" in ended.stderr
     start = time.monotonic()
-    ended = boxed(tmp_path, "import time; time.sleep(50)", limits=replace(LIMITS, seconds=1.0))
-    assert (ended.cause, time.monotonic() - start < 20) == ("time", True)
+    ended = boxed(tmp_path, "import time; time.sleep(500)", limits=replace(LIMITS, seconds=1.0))
+    assert (ended.cause, time.monotonic() - start < 200) == ("time", True)
 
 
 def test_many_processes_share_one_limit_of_memory(tmp_path):
@@ -149,10 +149,10 @@ def test_many_processes_share_one_limit_of_memory(tmp_path):
 import os, time
 for _ in range(4):
     if os.fork() == 0:
-        x = bytearray(os.urandom(1) * (60 * 2**20)); time.sleep(15); os._exit(0)
-time.sleep(15)
+        x = bytearray(os.urandom(1) * (60 * 2**20)); time.sleep(50); os._exit(0)
+time.sleep(50)
 """
-    assert boxed(tmp_path, code, limits=replace(LIMITS, memory=150 * MIB)).cause == "memory"
+    assert boxed(tmp_path, code, limits=replace(LIMITS, memory=150 * MIB, seconds=60)).cause == "memory"
 
 
 def test_who_prints_without_end_is_stopped_and_only_the_beginning_kept(tmp_path):
@@ -234,7 +234,7 @@ def test_where_no_box_can_be_made_programs_are_refused_and_not_run(tmp_path):
     shutil.copytree(ROOT / "examples" / "harness" / "foreign", tmp_path / "plan")
     plan = tmp_path / "plan" / "plan.toml"
     command = [sys.executable, "-c", REFUSING, "harness", "run", str(plan)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=55, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert (done.returncode, "No sandbox can be made here" in done.stderr) == (2, True), done.stderr
     assert not (tmp_path / "plan" / "plan-result" / "manifest.json").exists()
 

@@ -1,4 +1,4 @@
-"""Small real steps for tests of the engine, and a program that runs them slowly so that it can be killed."""
+"""Small real steps for tests of the engine, and a program that waits in one of them until it is killed."""
 
 import sys
 import time
@@ -16,15 +16,15 @@ def numbers(count, log=None):
     return {"values": np.arange(count, dtype=float), "words": {"count": count}}
 
 
-def squared(source, log=None, pause=0.0):
+def squared(source, log=None):
     told(log, "squared")
-    time.sleep(pause)
+    while log and Path(f"{log}.hold").exists():
+        time.sleep(0.01)
     return {"values": source["values"] ** 2, "matrix": scipy.sparse.csr_array(np.diag(source["values"]))}
 
 
-def total(one, two, log=None, pause=0.0):
+def total(one, two, log=None):
     told(log, "total")
-    time.sleep(pause)
     return {"sum": float(one["values"].sum() + two["values"].sum())}
 
 
@@ -38,10 +38,10 @@ def told(log, name):
             file.write(name + "\n")
 
 
-def graph(log=None, pause=0.0, count=5):
+def graph(log=None, count=5):
     first = Step("numbers", numbers, parameters={"count": count})
-    second = Step("squared", squared, {"source": first}, {"pause": pause})
-    third = Step("total", total, {"one": first, "two": second}, {"pause": pause})
+    second = Step("squared", squared, {"source": first})
+    third = Step("total", total, {"one": first, "two": second})
     return [with_log(step, log) for step in (first, second, third)] if log else [first, second, third]
 
 
@@ -51,5 +51,5 @@ def with_log(step, log):
 
 
 def main():
-    root, log, pause = sys.argv[1:]
-    run(graph(log, float(pause)), Store(Path(root)))
+    root, log = sys.argv[1:]
+    run(graph(log), Store(Path(root)))

@@ -48,7 +48,7 @@ def charges(office):
 
 
 def healthy(address):
-    return httpx2.get(f"{address}/health/ready").status_code == 200
+    return httpx2.get(f"{address}/health/ready", timeout=120).status_code == 200
 
 
 def spoken(address, head, body=(), *, wait=5.0):
@@ -80,7 +80,7 @@ def raw_target(content):
 
 def test_a_sender_who_stalls_is_let_go_and_can_go_on_later(office, small, token, pack):
     content = pack.perfect.read_bytes()
-    with live(office, pace=HASTY) as address, httpx2.Client(base_url=address) as client:
+    with live(office, pace=HASTY) as address, httpx2.Client(base_url=address, timeout=120) as client:
         place = begin(client, token, content).headers["location"]
         media = "application/offset+octet-stream"
         head = request(
@@ -119,7 +119,7 @@ def test_a_body_without_a_length_is_refused_before_it_is_read(office, small, tok
 @pytest.mark.req("X-2")
 def test_chunks_without_end_stop_at_the_announced_length(office, small, token, pack):
     content = pack.perfect.read_bytes()
-    with live(office) as address, httpx2.Client(base_url=address) as client:
+    with live(office) as address, httpx2.Client(base_url=address, timeout=120) as client:
         place = begin(client, token, content).headers["location"]
         media = "application/offset+octet-stream"
         more = {"Tus_Resumable": "1.0.0", "Upload_Offset": 0, "Content_Type": media, "Transfer_Encoding": "chunked"}
@@ -151,7 +151,7 @@ def test_a_file_larger_than_the_campaign_takes_is_refused_before_it_is_sent(offi
 def test_a_large_file_is_never_held_in_memory(office, small, token):
     size = 48 * 2**20
     content = os.urandom(2**20) * (size // 2**20)
-    with live(office) as address, httpx2.Client(base_url=address, timeout=60) as client:
+    with live(office) as address, httpx2.Client(base_url=address, timeout=120) as client:
         place = begin(client, token, content).headers["location"]
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         answer = send(client, token, place, 0, (content[start : start + 2**20] for start in range(0, size, 2**20)))
@@ -232,4 +232,4 @@ def test_hostile_archives_end_as_invalid_by_every_door_of_the_api(client, office
     assert {name: one["state"] for name, one in shown.items()} == dict.fromkeys(HOSTILE, "invalid")
     assert all(one["problems"]["problems"] for one in shown.values())
     assert set(charges(office)) == {"freed"}
-    assert client.get("/health/ready").status_code == 200
+    assert client.get("/health/ready", timeout=120).status_code == 200

@@ -67,7 +67,7 @@ def test_a_second_submission_of_one_file_leaves_the_first_receipt_as_it_is(there
 def test_an_interrupted_upload_goes_on_where_it_stopped(there, office, small):
     content = (there / "perfect.tgz").read_bytes()
     token = (there / "token").read_text().strip()
-    with live(office) as address, httpx2.Client(base_url=address) as client:
+    with live(office) as address, httpx2.Client(base_url=address, timeout=120) as client:
         begun = begin(client, token, content, label="perfect", type="contrastive", filename="perfect.tgz")
         send(client, token, begun.headers["location"], 0, content[:200])
         ended = submit(there, address, "perfect.tgz", "--label", "perfect", "--no-wait", "--json")
