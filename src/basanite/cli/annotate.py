@@ -166,10 +166,10 @@ def _project(office: Office, call: Call, source: Project | None) -> Made:
         if fresh and source is not None:
             brought = quick_start.bring_in_marks(session, office, COMMAND, row, people[0], source.annotated)
             marks = brought.texts
-        return _made(session, office, row, people, marks, fresh=fresh)
+        return _made_project(session, office, row, people, marks, fresh=fresh)
 
 
-def _made(
+def _made_project(
     session: Session, office: Office, row: AnnotationProject, people: Sequence[str], marks: int, *, fresh: bool
 ) -> Made:
     from basanite.campaign.work.annotation.lookup import bench_of, documents

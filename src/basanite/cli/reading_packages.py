@@ -186,7 +186,7 @@ def adaptation(package: Path, runs: tuple[Path, ...], log: Path | None, out: Pat
     from basanite.scoring import find_task
 
     title = package.resolve().name
-    found = run_or_exit(lambda: _adapted(package, runs, log, asked), json=asked["as_json"], plain=True)
+    found = run_or_exit(lambda: _score_adapted_runs(package, runs, log, asked), json=asked["as_json"], plain=True)
     name = find_task("reading").metric(asked["metric"]).display_name
     report = adaptation_report(title, name, found)
     if out is not None:
@@ -204,7 +204,7 @@ def adaptation(package: Path, runs: tuple[Path, ...], log: Path | None, out: Pat
         say(f"Written to {out}")
 
 
-def _adapted(package: Path, runs: Sequence[Path], log: Path | None, asked: dict[str, Any]) -> list[Any]:
+def _score_adapted_runs(package: Path, runs: Sequence[Path], log: Path | None, asked: dict[str, Any]) -> list[Any]:
     from basanite.reading.adaptation import AdaptedRun, spent_by_run
     from basanite.reading.effort import FILE, read_effort
     from basanite.scoring import Scorer

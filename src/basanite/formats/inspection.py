@@ -160,11 +160,9 @@ def _of_kind(path: str, kind: Kind, count: int | None, notes: Sequence[str] = ()
 
 def _with_commands(found: Inspection, kind: Kind | Layout | None) -> Inspection:
     commands = kind.commands if kind is not None else ()
-    return replace(found, commands=tuple(f"basanite {one.replace('{path}', _shell(found.path))}" for one in commands))
-
-
-def _shell(path: str) -> str:
-    return shlex.quote(path)
+    return replace(
+        found, commands=tuple(f"basanite {one.replace('{path}', shlex.quote(found.path))}" for one in commands)
+    )
 
 
 def _count(kind: Kind, text: str) -> int | None:

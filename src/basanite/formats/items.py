@@ -198,12 +198,11 @@ def _text_columns(records: Records, rows: Sequence[int], used: set[str]) -> Iter
     for name, column in records.columns.items():
         if name not in used:
             cells = [_whole(None if column[row] is ABSENT else column[row]) for row in rows]
-            if all(cell is None or isinstance(cell, int) or _is_short(cell) for cell in cells):
+            if all(
+                cell is None or isinstance(cell, int) or (isinstance(cell, str) and len(cell) <= ID_LENGTH)
+                for cell in cells
+            ):
                 yield name, tuple("" if cell is None else str(cell) for cell in cells)
-
-
-def _is_short(cell: Any) -> bool:
-    return isinstance(cell, str) and len(cell) <= ID_LENGTH
 
 
 def _whole(cell: Any) -> Any:

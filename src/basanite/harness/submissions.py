@@ -55,7 +55,7 @@ def write_submissions(result: ResultFolder, out: Path, *, only: Sequence[str] = 
     """Write the reference of every task and the predictions of every run and fold, and score each as they come."""
     if out.exists() and any(out.iterdir()):
         raise SettingError(f"{out} is not empty. Name a new folder with --out.")
-    values = _kept_values(result)
+    values = {_place(one): math.nan if one.value is None else one.value for one in result.scores()}
     for task in result.tasks:
         for targets in _target_sets(result, task):
             reference = _write_reference(result, task, targets, out)
@@ -69,10 +69,6 @@ class _Part:
     run: str
     replication: int
     targets: tuple[str, ...]
-
-
-def _kept_values(result: ResultFolder) -> dict[tuple[str, str, int, int, str], float]:
-    return {_place(one): math.nan if one.value is None else one.value for one in result.scores()}
 
 
 def _place(one: Score) -> tuple[str, str, int, int, str]:

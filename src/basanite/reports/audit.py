@@ -10,7 +10,7 @@ from basanite import __version__
 from basanite.analysis.boards import Claim, ItemFacts, Ranked
 from basanite.analysis.published import PublishedClaim, PublishedMean, Saying, published_interval
 from basanite.canonical import plain_values
-from basanite.figures import Cell, Table, Text
+from basanite.figures import Table, Text
 from basanite.kernel import Metric
 from basanite.reports.report import Report, Section, facts_table, sections_with_content
 from basanite.reports.wording import number, percent, plural
@@ -53,7 +53,10 @@ def audit_report(found: Audit) -> Report:
         (one.system, group[one.system], _ranks(one.ranks), one.value, one.low, one.high)
         for one in found.ranked.standings
     )
-    claims = tuple(_claim_row(one) for one in found.ranked.claims)
+    claims = tuple(
+        (one.first, one.second, one.difference, one.p_adjusted, "yes" if one.holds else "no", one.units_needed)
+        for one in found.ranked.claims
+    )
     facts = (
         ("Metric", found.metric.display_name),
         ("Items", f"{found.items:,}"),
@@ -145,10 +148,6 @@ def _item_sentences(found: Audit) -> Iterator[str]:
 
 def _name_list(names: Sequence[str]) -> str:
     return ", ".join(names[:NAMED]) + (" …" if len(names) > NAMED else "")
-
-
-def _claim_row(one: Claim) -> tuple[Cell, ...]:
-    return (one.first, one.second, one.difference, one.p_adjusted, "yes" if one.holds else "no", one.units_needed)
 
 
 def _ranks(ranks: tuple[int, int]) -> str:

@@ -214,10 +214,6 @@ def _keys(name: str, point: Spec) -> tuple[str, ...]:
     return (name, "low", "high") if name == "y" and "low" in point else (name,)
 
 
-def _fade(strong: float = 1.0, weak: float = 0.12) -> Spec:
-    return {"condition": {"param": "pick", "value": strong}, "value": weak}
-
-
 def _plane_layers(frame: Frame, still: bool) -> list[Spec]:
     """Guides below, then intervals, lines or points, what the pointer touches, and labelled marks on top."""
     touch = [] if still else [_touch(frame)]
@@ -226,7 +222,8 @@ def _plane_layers(frame: Frame, still: bool) -> list[Spec]:
 
 def _main(frame: Frame) -> Spec:
     chart = frame.chart
-    base: Spec = {"x": frame.x, "y": frame.y, "color": frame.colour(), "opacity": _fade()}
+    fade = {"condition": {"param": "pick", "value": 1.0}, "value": 0.12}
+    base: Spec = {"x": frame.x, "y": frame.y, "color": frame.colour(), "opacity": fade}
     params: list[Spec] = [PICK] if is_category(chart) else [ZOOM, PICK]  # names cannot be zoomed
     if chart.kind == "points":
         encoding = {**base, **_beside(frame), "shape": frame.shape()}

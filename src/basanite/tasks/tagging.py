@@ -94,7 +94,7 @@ class TaggingRun(ItemRun):
         if truth is None or answers is None or not findings.valid:
             return
         if truth.numbered != answers.numbered:
-            ours, theirs = (_what(one) for one in (truth, answers))
+            ours, theirs = ("tags in columns" if one.numbered else "a key of word senses" for one in (truth, answers))
             fix = f"give {ours} too"
             findings.add(SUBMISSION.problem(answers.file, None, f"this is {theirs}, the reference {ours}", fix))
         elif truth.numbered:
@@ -128,10 +128,6 @@ class TaggingRun(ItemRun):
         scheme = "senses" if pairs.unit == "word" else self.scheme()
         block, strange = _senses(pairs) if pairs.unit == "word" else _tags_and_types(pairs, scheme)
         return count(pairs, block, strange, {**self.settings, "scheme": scheme})
-
-
-def _what(items: Items) -> str:
-    return "tags in columns" if items.numbered else "a key of word senses"
 
 
 def _other_words(truth: Items, answers: Items) -> Iterator[Problem]:

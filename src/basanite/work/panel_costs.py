@@ -158,7 +158,7 @@ def pilot_of(votes: Sequence[PilotVote]) -> Pilot:
         of_queries[query].append(values)
     if len(of_queries) < LEAST_QUERIES or all(len(values) < 2 for values in of_items.values()):
         raise SettingError("A pilot needs two queries or more, and items with two judgments or more.")
-    judges = _pooled([list(values) for values in of_items.values()])
+    judges = _inner_variance([list(values) for values in of_items.values()])
     items = _item_variance(of_queries, judges)
     queries = _query_variance(of_queries, judges, items)
     seconds = median(vote.seconds for vote in votes)
@@ -166,7 +166,7 @@ def pilot_of(votes: Sequence[PilotVote]) -> Pilot:
     return Pilot(spreads, _accuracy(of_items), len(of_queries), len(of_items), len(votes))
 
 
-def _pooled(groups: Sequence[Sequence[float]]) -> float:
+def _inner_variance(groups: Sequence[Sequence[float]]) -> float:
     """The variance inside groups of two or more; 0 without any."""
     several = [group for group in groups if len(group) > 1]
     freedom = sum(len(group) - 1 for group in several)
@@ -183,7 +183,7 @@ def _item_variance(of_queries: Mapping[str, Sequence[Sequence[float]]], judges: 
     freedom = sum(len(items) - 1 for items in several)
     if not freedom:
         return 0.0
-    between = _pooled([[fmean(values) for values in items] for items in several])
+    between = _inner_variance([[fmean(values) for values in items] for items in several])
     noise = sum(_judging_noise(items, judges) * (len(items) - 1) for items in several) / freedom
     return max(between - noise, 0.0)
 

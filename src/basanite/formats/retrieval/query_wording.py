@@ -29,18 +29,18 @@ def query_in_words(query: Query) -> str:
 
 def _component_in_words(component: Component) -> str:
     """One component as the object of a sentence, by its subtype."""
-    words = _quoted(" ".join(component.words))
+    words = _in_quotes(" ".join(component.words))
     match component.subtype:
         case "example-of":
             return f"any example of {words}"
         case "extended-example-of":
             example = " ".join(component.example)
             phrase = " ".join("…" if one.role == "example" else " ".join(one.words) for one in component.elements)
-            return f"the phrase {_quoted(phrase)}, where … is any example of {_quoted(example)}"
+            return f"the phrase {_in_quotes(phrase)}, where … is any example of {_in_quotes(example)}"
         case "morphological":
             return f"a translation of {words} {_FORM}"
         case "extended-morphological":
-            return f"a translation of the phrase {words}, with {_quoted(' '.join(component.morphology))} {_FORM}"
+            return f"a translation of the phrase {words}, with {_in_quotes(' '.join(component.morphology))} {_FORM}"
         case "conceptual":
             return f"the concept {words}, whatever words it uses"
         case _:
@@ -50,7 +50,7 @@ def _component_in_words(component: Component) -> str:
 def _notes(component: Component) -> Iterator[str]:
     """What marks inside a component add: words that belong together, and what a hint says of which words."""
     if component.constituent:
-        yield f"The words {_quoted(' '.join(component.constituent))} belong together."
+        yield f"The words {_in_quotes(' '.join(component.constituent))} belong together."
     for element in component.elements:
         if element.hint:
             yield _hint_in_words(element, element.hint)
@@ -59,8 +59,8 @@ def _notes(component: Component) -> Iterator[str]:
 
 
 def _hint_in_words(element: Element, hint: Hint) -> str:
-    return f"Here {_quoted(' '.join(element.words))} {_HINTS[hint.kind]} {_quoted(' '.join(hint.words))}."
+    return f"Here {_in_quotes(' '.join(element.words))} {_HINTS[hint.kind]} {_in_quotes(' '.join(hint.words))}."
 
 
-def _quoted(words: str) -> str:
+def _in_quotes(words: str) -> str:
     return f"“{words}”"

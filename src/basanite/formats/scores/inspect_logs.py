@@ -47,7 +47,7 @@ def read_inspect_json(file: SingleFile, place: Place, findings: Findings, score:
     """The trials of a log in one JSON text."""
     try:
         log = parse_log(file.data)
-        samples = _listed(log.get("samples") or [])
+        samples = _list_of_samples(log.get("samples") or [])
     except (ValueError, AttributeError) as error:
         findings.add(
             place.problem(file.name, getattr(error, "lineno", None), f"the log is truncated or damaged: {error}", CUT)
@@ -61,10 +61,10 @@ def _archive_parts(archive: ZipMembers) -> tuple[Mapping[str, Any], list[Mapping
     names = archive.directory
     header = parse_log(archive.read(HEADER if HEADER in names else START))
     if SUMMARIES in names:
-        summaries = _listed(parse_log(archive.read(SUMMARIES)))
+        summaries = _list_of_samples(parse_log(archive.read(SUMMARIES)))
         return header, _with_invalidations(archive, summaries) if header.get("invalidated") else summaries, ()
     journal = sorted((int(found.group(1)), name) for name in names if (found := JOURNAL.fullmatch(name)))
-    summaries = [one for _, name in journal for one in _listed(parse_log(archive.read(name)))]
+    summaries = [one for _, name in journal for one in _list_of_samples(parse_log(archive.read(name)))]
     known = {(str(one.get("id")), str(one.get("epoch", 1))) for one in summaries}
     stored = [name for name in names if SAMPLE.fullmatch(name)]
     if len(stored) > len(known):  # samples that no summary tells of yet
@@ -76,11 +76,11 @@ def _archive_parts(archive: ZipMembers) -> tuple[Mapping[str, Any], list[Mapping
 def _with_invalidations(archive: ZipMembers, summaries: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """The summaries, with what people declared invalid: only the samples themselves tell which these are."""
     samples = [parse_log(archive.read(name)) for name in archive.directory if SAMPLE.fullmatch(name)]
-    invalid = {(one.get("id"), one.get("epoch", 1)): one.get("invalidation") for one in _listed(samples)}
+    invalid = {(one.get("id"), one.get("epoch", 1)): one.get("invalidation") for one in _list_of_samples(samples)}
     return [{**one, "invalidation": invalid.get((one.get("id"), one.get("epoch", 1)))} for one in summaries]
 
 
-def _listed(found: Any) -> list[Mapping[str, Any]]:
+def _list_of_samples(found: Any) -> list[Mapping[str, Any]]:
     if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
         raise ValueError("its samples are not a list of objects")
     return found
@@ -105,7 +105,7 @@ def _trials(
         about,
         facts=dict(_facts(spec, plan if isinstance(plan, dict) else {})),
         expected=epochs if isinstance(epochs, int) and not isinstance(epochs, bool) else None,
-        unfinished=_unfinished(log),
+        unfinished=_cause_of_end(log),
         headline=_headline(log, rows),
     )
     trials = trials_of_log(rows, told, place, findings, score=score)
@@ -139,7 +139,7 @@ def _trial(sample: Mapping[str, Any], number: int) -> LoggedTrial:
             "cost": _sum(usage, "total_cost"),
         },
         about=_part(sample, "metadata"),
-        asked=_asked(sample.get("input")),
+        asked=_question_text(sample.get("input")),
         fault=_fault_words(fault, error=not invalid) if fault else "" if scores else "the log has none for it",
     )
 
@@ -164,7 +164,7 @@ def _scores(found: Any) -> Iterator[tuple[str, Any]]:
             yield from ((f"{name}/{part}", one) for part, one in parts)
 
 
-def _asked(found: Any) -> str:
+def _question_text(found: Any) -> str:
     """What a sample asked: its text, or the texts of its messages."""
     if isinstance(found, str):
         return found[:SHOWN]
@@ -179,7 +179,7 @@ def _facts(spec: Mapping[str, Any], plan: Mapping[str, Any]) -> Iterator[tuple[s
     yield "version", str(spec.get("task_version", 0))
     prompts = [
         f"{step.get('solver')} {name}: {text}"
-        for step in _listed(plan.get("steps") or [])
+        for step in _list_of_samples(plan.get("steps") or [])
         if isinstance(step, dict)
         for name, text in sorted(_part(step, "params").items())
         if isinstance(text, str) and any(part in name for part in PROMPTS)
@@ -187,7 +187,7 @@ def _facts(spec: Mapping[str, Any], plan: Mapping[str, Any]) -> Iterator[tuple[s
     yield "prompt", "\n".join(prompts)
 
 
-def _unfinished(log: Mapping[str, Any]) -> str:
+def _cause_of_end(log: Mapping[str, Any]) -> str:
     status = log.get("status", "started")
     if status == "success":
         return ""

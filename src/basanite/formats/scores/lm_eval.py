@@ -34,7 +34,7 @@ def read_samples(path: Path, place: Place, findings: Findings, *, score: str = "
     named = SAMPLES.fullmatch(path.name)
     facts = {"task": named.group("task")} if named else {}
     about = LogAbout(path.name, digest_of([(path.name, data)]), facts)
-    return _scored(list(_trials(rows, "")), about, place, findings, score)
+    return _trials_with_scores(list(_trials(rows, "")), about, place, findings, score)
 
 
 def is_run_folder(path: Path) -> bool:
@@ -73,10 +73,12 @@ def read_run_folder(path: Path, place: Place, findings: Findings, *, score: str 
                 facts[name] = f"{facts[name]}, {fact}" if name in facts else fact
     notes = () if score else _common_score(rows)
     about = LogAbout(path.name, digest_of(digests), facts, headline=FIRST if notes else "", notes=notes)
-    return _scored(rows, about, place, findings, score)
+    return _trials_with_scores(rows, about, place, findings, score)
 
 
-def _scored(rows: list[LoggedTrial], about: LogAbout, place: Place, findings: Findings, score: str) -> Trials | None:
+def _trials_with_scores(
+    rows: list[LoggedTrial], about: LogAbout, place: Place, findings: Findings, score: str
+) -> Trials | None:
     """The trials of some documents; refused in one sentence where no document has a score of its own."""
     if rows and all(row.fault for row in rows):
         fix = "run tasks whose metrics are means over documents; text under a language model is what the task lm scores"

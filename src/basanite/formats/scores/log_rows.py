@@ -79,7 +79,8 @@ def trials_of_log(
     items = {name: at for at, name in enumerate(dict.fromkeys(row.item for row in rows))}
     systems = {name: at for at, name in enumerate(dict.fromkeys(row.system for row in rows))}
     numbers = np.array([score_number(row.scores.get(chosen)) for row in rows])
-    strange = [at for at in np.flatnonzero(np.isinf(numbers)).tolist() if not _is_infinite(rows[at].scores.get(chosen))]
+    infinite = np.flatnonzero(np.isinf(numbers)).tolist()
+    strange = [at for at in infinite if not isinstance(rows[at].scores.get(chosen), float)]
     for at in strange:
         found = rows[at].scores.get(chosen)
         message = f"the score of item {shortened(rows[at].item)!r} is not a number"
@@ -134,10 +135,6 @@ def score_number(found: Any) -> float:
         return float(found)
     except (TypeError, ValueError, OverflowError):
         return math.inf
-
-
-def _is_infinite(found: Any) -> bool:
-    return isinstance(found, float)
 
 
 def _measure(rows: Sequence[LoggedTrial], name: str) -> Any:

@@ -123,13 +123,13 @@ class Scale:
 
 def checked_trials(trials: Trials, scale: Scale, place: Place, findings: Findings) -> Trials:
     """The trials that count; what is wrong with any of them is found, and what is missing counts as the scale says."""
-    findings.extend(_repeated(trials, place))
+    findings.extend(_repeats(trials, place))
     findings.extend(_outside(trials, scale, place))
     for name, numbers in trials.measures.items():
         findings.extend(_negative(trials, name, numbers, place))
     if scale.missing == REFUSE:
-        findings.extend(_unfinished(trials, place))
-        findings.extend(_unscored(trials, place))
+        findings.extend(_interruptions(trials, place))
+        findings.extend(_missing_scores(trials, place))
         findings.extend(_uneven(trials, place))
         return trials
     if trials.unfinished:
@@ -142,7 +142,7 @@ def checked_trials(trials: Trials, scale: Scale, place: Place, findings: Finding
         message, fix = f"more than {MOST_ADDED:,} repeats are missing", "set missing=skip, or give the whole run"
         findings.add(place.problem(trials.file, None, message, fix, kind="repeats"))
         return trials
-    return _filled(trials, scale.worst, int(np.count_nonzero(np.isnan(trials.score))), lacking)
+    return _fill_gaps(trials, scale.worst, int(np.count_nonzero(np.isnan(trials.score))), lacking)
 
 
 def trials_per_item(trials: Trials) -> Numbers:
@@ -152,7 +152,7 @@ def trials_per_item(trials: Trials) -> Numbers:
     return counts.reshape(len(trials.systems), size).astype(np.int64)
 
 
-def _repeated(trials: Trials, place: Place) -> Iterator[Problem]:
+def _repeats(trials: Trials, place: Place) -> Iterator[Problem]:
     """The same repeat of an item twice; without numbers of repeats, the same item twice."""
     pair, size = trials.system * max(len(trials.items), 1) + trials.item, len(trials.systems) * len(trials.items)
     if trials.repeat is not None:
@@ -201,7 +201,7 @@ def _negative(trials: Trials, name: str, numbers: Floats, place: Place) -> Itera
         yield _problem(trials, at, place, message, "write a number of 0 or more, or leave the cell empty")
 
 
-def _unfinished(trials: Trials, place: Place) -> Iterator[Problem]:
+def _interruptions(trials: Trials, place: Place) -> Iterator[Problem]:
     """A run that was cut off, and items that it never came to."""
     if trials.unfinished:
         yield place.problem(trials.file, None, f"the run did not come to its end: {trials.unfinished}", MISSING_FIX)
@@ -232,7 +232,7 @@ def _with_absent(trials: Trials) -> Trials:
     )
 
 
-def _unscored(trials: Trials, place: Place) -> Iterator[Problem]:
+def _missing_scores(trials: Trials, place: Place) -> Iterator[Problem]:
     """Trials that have no score, and why."""
     causes: dict[str, list[int]] = {}
     for at in np.flatnonzero(np.isnan(trials.score)).tolist():
@@ -252,7 +252,7 @@ def _uneven(trials: Trials, place: Place) -> Iterator[Problem]:
     """Items that have fewer trials than others of the same system, or than the run was to have."""
     for number, counts in enumerate(trials_per_item(trials)):
         there = counts[counts > 0]
-        most = max(int(there.max(initial=0)), _expected(trials))
+        most = max(int(there.max(initial=0)), _planned_repeats(trials))
         few = np.flatnonzero((counts > 0) & (counts < most))
         if len(few):
             who = f" of {trials.systems[number]}" if len(trials.systems) > 1 else ""
@@ -267,7 +267,7 @@ def _left_out(trials: Trials, without: int) -> Trials:
     failed = np.isin(np.arange(len(trials)), np.flatnonzero(trials.measures.get("error", np.zeros(0)) == 1))
     left = trials.chosen(~np.isnan(trials.score) | failed) if without else trials  # failed trials count as errors alone
     counts = trials_per_item(left)
-    most = np.maximum(counts.max(axis=1, initial=0), _expected(trials))
+    most = np.maximum(counts.max(axis=1, initial=0), _planned_repeats(trials))
     few = int(np.count_nonzero((counts > 0) & (counts < most[:, None])))
     gone = sorted(set(range(len(trials.items))) - set(left.item[~np.isnan(left.score)].tolist()))
     absent = len(trials.absent)
@@ -283,7 +283,7 @@ def _left_out(trials: Trials, without: int) -> Trials:
     return replace(left, notes=(*trials.notes, *notes))
 
 
-def _expected(trials: Trials) -> int:
+def _planned_repeats(trials: Trials) -> int:
     """How many repeats of each item the run was to have, as far as it can be believed."""
     return trials.expected if trials.expected is not None and 0 < trials.expected <= MOST_EXPECTED else 0
 
@@ -291,11 +291,11 @@ def _expected(trials: Trials) -> int:
 def _lacking(trials: Trials) -> Numbers:
     """How many repeats each item lacks in each system: systems x items."""
     counts = trials_per_item(trials)
-    most = np.maximum(counts.max(axis=1, initial=0), _expected(trials))
+    most = np.maximum(counts.max(axis=1, initial=0), _planned_repeats(trials))
     return np.asarray(np.where(counts > 0, most[:, None] - counts, 0), np.int64)
 
 
-def _filled(trials: Trials, worst: float, without: int, lacking: Numbers) -> Trials:
+def _fill_gaps(trials: Trials, worst: float, without: int, lacking: Numbers) -> Trials:
     """The trials with the lowest score for each that has none, and for each repeat that is not there."""
     size = lacking.shape[1]
     system, item = (np.repeat(part, lacking.ravel()) for part in np.divmod(np.arange(lacking.size), size))

@@ -48,7 +48,7 @@ def _split(task: TaskPlan, data: Dataset, name: str, seeds: Seeds) -> Partition:
     if data.fixed is not None:
         made = _partition_of_given_split(task, data.fixed, strata, generator)
     else:
-        made = _partition_of_known_rows(task, data, _known(task, data, name), strata, generator)
+        made = _partition_of_known_rows(task, data, _rows_with_target(task, data, name), strata, generator)
     if task.iterative:
         # The same training rows, dealt by all their labels and not by the first alone (A6).
         rows, names = made.training, task.targets or tuple(data.targets)
@@ -59,7 +59,7 @@ def _split(task: TaskPlan, data: Dataset, name: str, seeds: Seeds) -> Partition:
     return cap_validation(made, strata, task.validation_cap, seeds.generator("validation", task.name, name))
 
 
-def _known(task: TaskPlan, data: Dataset, name: str) -> Rows:
+def _rows_with_target(task: TaskPlan, data: Dataset, name: str) -> Rows:
     """The rows that have a value of the target, of a shared split of all of them: reviews may lack a rating (T-26)."""
     names = [*(task.targets or tuple(data.targets)), *filter(None, [task.stratify_by])] if name == SHARED else [name]
     return np.flatnonzero(~np.isnan(np.column_stack([data.targets[one] for one in names])).any(axis=1))

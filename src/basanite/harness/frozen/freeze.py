@@ -118,7 +118,7 @@ def sign_change(plan: Plan, folder: Path, asked: SignedChange, key: SigningKey |
     if wrong or key is None:
         return wrong
     if asked.kind == "start" or log.has_started:
-        facts = {part.name: {**facts[part.name], **parameter_facts(part)} for part in chosen}
+        facts = {part.name: {**facts[part.name], "parameters": parameter_digest(part.choice)} for part in chosen}
     signer, reason = asked.signer.strip(), asked.reason.strip()
     if not signer or not reason:
         raise LogError("An entry of the change log needs who signs it and why: give --signer NAME --reason TEXT.")
@@ -211,11 +211,6 @@ def _files(part: Frozen) -> dict[str, str]:
     declared = find_module(part.choice.module).declares.get("files", [])
     places = {str(name): surroundings().folder / str(name) for name in declared if isinstance(declared, list)}
     return {name: tree_digest(path) if path.exists() else "missing" for name, path in places.items()}
-
-
-def parameter_facts(part: Frozen) -> dict[str, Any]:
-    """What is frozen of a part's parameters."""
-    return {"parameters": parameter_digest(part.choice)}
 
 
 def parameter_digest(choice: ModuleChoice) -> str:

@@ -199,7 +199,7 @@ def _hugging_face(folder: Path, config: Mapping[str, Any]) -> LocalModel:
             "Fix: copy the folder again, with all its .safetensors files"
         )
     texts = any((folder / name).is_file() for name in ("tokenizer.json", "tokenizer_config.json", "vocab.txt"))
-    prepare = _tokenizer(folder, transformers, config) if texts else _processor(folder, config)
+    prepare = _tokenizer(folder, transformers, config) if texts else _as_pixel_values(preparation(folder, config))
     return local_module(
         module,
         "huggingface",
@@ -239,10 +239,6 @@ def _tokenizer(folder: Path, transformers: Any, config: Mapping[str, Any]) -> Ca
         return {name: np.asarray(part) for name, part in made.items() if name in wanted}
 
     return prepare
-
-
-def _processor(folder: Path, config: Mapping[str, Any]) -> Callable[[Sequence[Any]], Any]:
-    return _as_pixel_values(preparation(folder, config))
 
 
 def _as_pixel_values(prepare: Callable[[Sequence[Any]], Any]) -> Callable[[Sequence[Any]], Any]:

@@ -182,7 +182,8 @@ def panel_with_scheme(session: Session, caller: Caller, name: str) -> tuple[Pane
 def panel_head(session: Session, panel: Panel, scheme: Scheme) -> PanelHead:
     """What the tabs of a panel show."""
     waits = adjudication.open_cases(session, panel.id)
-    return PanelHead(panel.id, panel.name, scheme.title, panel.state, waits, monitor.count_flags(session, panel.id))
+    flags = len(monitor.flags(session, panel.id))
+    return PanelHead(panel.id, panel.name, scheme.title, panel.state, waits, flags)
 
 
 def act_on_panel(

@@ -46,7 +46,9 @@ def write_package(
     config = labels if isinstance(labels, str) else config_text(name, title, labels)
     corpus = folder / "corpus" / PART
     corpus.mkdir(parents=True)
-    (folder / "package.toml").write_text(MANIFEST.format(name=name, title=_quoted(title), part=PART), encoding="utf-8")
+    (folder / "package.toml").write_text(
+        MANIFEST.format(name=name, title=_toml_text(title), part=PART), encoding="utf-8"
+    )
     (folder / "ontology.ttl").write_text(ONTOLOGY.format(name=name), encoding="utf-8")
     (folder / "guidelines.md").write_text(guide or GUIDE, encoding="utf-8")
     (folder / CONFIG).write_text(config, encoding="utf-8")
@@ -62,7 +64,7 @@ def write_package(
 GUIDE: Final = "# Guidelines\n\nNobody has written guidelines for this project.\n"
 
 
-def _quoted(text: str) -> str:
+def _toml_text(text: str) -> str:
     """A string of TOML on one line."""
     plain = "".join(char if char.isprintable() else " " for char in text)
     return '"' + plain.replace("\\", "\\\\").replace('"', '\\"') + '"'

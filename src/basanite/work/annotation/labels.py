@@ -81,9 +81,9 @@ class LabelSet:
     def joined(self, other: LabelSet) -> LabelSet:
         """Both together; what stands in both keeps all of its values."""
         return LabelSet(
-            _joined(self.spans, other.spans, _join_spans),
-            _joined(self.questions, other.questions, _join_questions),
-            _joined(self.relations, other.relations, _join_relations),
+            _join_all(self.spans, other.spans, _join_spans),
+            _join_all(self.questions, other.questions, _join_questions),
+            _join_all(self.relations, other.relations, _join_relations),
         )
 
 
@@ -141,21 +141,21 @@ def word_names(names: Iterable[str]) -> dict[str, str]:
 def config_text(name: str, title: str, labels: LabelSet) -> str:
     """The configuration of a set of labels, as a file that people can change afterwards."""
     words, keys = labels.words, _Keys()
-    lines = [f"annotation: {name}", "version: 1", f"title: {_quoted(title)}", "categories:"]
+    lines = [f"annotation: {name}", "version: 1", f"title: {_yaml_text(title)}", "categories:"]
     for span in labels.spans:
         key = keys.take(span.name)
-        fields = ", ".join(_field(one) for one in _renamed(span.attributes))
-        parts = ["mention: span", *([f"key: {_quoted(key)}"] if key else [])]
+        fields = ", ".join(_field(one) for one in _with_words(span.attributes))
+        parts = ["mention: span", *([f"key: {_yaml_text(key)}"] if key else [])]
         parts += [f"fields: {{{fields}}}"] if fields else []
         lines.append(_category(words[span.name], span.name, parts))
     for one in labels.questions:
         repeat = "" if one.many else 'repeat: "0..1"'
-        value = f"choices: {_listed(one.values)}" if one.values else "value: text"
+        value = f"choices: {_yaml_list(one.values)}" if one.values else "value: text"
         lines.append(_category(words[one.name], one.name, [value, *([repeat] if repeat else []), "mention: none"]))
     spans = [one.name for one in labels.spans]
     for relation in labels.relations:
         ends = zip(ENDS, (relation.sources or spans, relation.targets or spans), strict=True)
-        table = ", ".join(f"{end}: {{object: {_listed([words[one] for one in names])}}}" for end, names in ends)
+        table = ", ".join(f"{end}: {{object: {_yaml_list([words[one] for one in names])}}}" for end, names in ends)
         lines.append(_category(words[relation.name], relation.name, [f"table: {{{table}}}"]))
     return "".join(f"{line}\n" for line in lines)
 
@@ -238,7 +238,7 @@ def _either(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split("|") if part.strip())
 
 
-def _joined(one: Sequence[Named], other: Sequence[Named], join: Callable[[Named, Named], Named]) -> tuple[Named, ...]:
+def _join_all(one: Sequence[Named], other: Sequence[Named], join: Callable[[Named, Named], Named]) -> tuple[Named, ...]:
     found = {each.name: each for each in one}
     for each in other:
         found[each.name] = join(found[each.name], each) if each.name in found else each
@@ -252,7 +252,7 @@ def _join_questions(one: Question, other: Question) -> Question:
 
 
 def _join_spans(one: SpanLabel, other: SpanLabel) -> SpanLabel:
-    return SpanLabel(one.name, _joined(one.attributes, other.attributes, _join_questions))
+    return SpanLabel(one.name, _join_all(one.attributes, other.attributes, _join_questions))
 
 
 def _join_relations(one: Relation, other: Relation) -> Relation:
@@ -260,27 +260,27 @@ def _join_relations(one: Relation, other: Relation) -> Relation:
     return Relation(one.name, sources, tuple(dict.fromkeys((*one.targets, *other.targets))))
 
 
-def _renamed(attributes: Sequence[Question]) -> list[tuple[str, Question]]:
+def _with_words(attributes: Sequence[Question]) -> list[tuple[str, Question]]:
     words = attribute_words(attributes)
     return [(words[one.name], one) for one in attributes]
 
 
 def _field(named: tuple[str, Question]) -> str:
     word, one = named
-    title = f"title: {_quoted(one.name)}"
-    return f"{word}: {{{title}, {f'choices: {_listed(one.values)}' if one.values else 'type: text'}}}"
+    title = f"title: {_yaml_text(one.name)}"
+    return f"{word}: {{{title}, {f'choices: {_yaml_list(one.values)}' if one.values else 'type: text'}}}"
 
 
 def _category(word: str, name: str, parts: Sequence[str]) -> str:
-    titled = [f"title: {_quoted(name)}"] if word != name else []
+    titled = [f"title: {_yaml_text(name)}"] if word != name else []
     return f"  {word}: {{{', '.join((*titled, *parts))}}}"
 
 
-def _listed(values: Iterable[str]) -> str:
-    return f"[{', '.join(map(_quoted, values))}]"
+def _yaml_list(values: Iterable[str]) -> str:
+    return f"[{', '.join(map(_yaml_text, values))}]"
 
 
-def _quoted(text: str) -> str:
+def _yaml_text(text: str) -> str:
     """A string of JSON is one of YAML; what stays outside of ASCII is written as it is."""
     return json.dumps(text, ensure_ascii=False)
 

@@ -71,7 +71,7 @@ def read_rules(text: str, config: Config, findings: Findings, *, file: str = "ru
             problem = Problem(RULE, file, number, None, *fault, shortened(line), where="reference")
             findings.add(problem)
         else:
-            found.append(Rule(label.strip(), _compiled(words.strip())))
+            found.append(Rule(label.strip(), _pattern_of(words.strip())))
     if len(found) > MOST_RULES:
         findings.add(Problem(RULE, file, None, None, f"{len(found)} rules", f"give at most {MOST_RULES}"))
     elif not found and findings.valid:
@@ -103,7 +103,7 @@ def _is_pattern(words: str) -> bool:
     return len(words) > 2 and words.startswith("/") and words.endswith("/")
 
 
-def _compiled(words: str) -> re.Pattern[str]:
+def _pattern_of(words: str) -> re.Pattern[str]:
     if _is_pattern(words):
         return re.compile(words[1:-1])
     before = r"(?<!\w)" if words[0].isalnum() else ""

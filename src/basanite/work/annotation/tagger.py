@@ -51,9 +51,9 @@ class Tagger:
     def suggest(self, text: str) -> tuple[Suggested, ...]:
         """The labels that it sees in a text."""
         words = words_of(text)
-        return tuple(_spans(words, self._decoded(words)))
+        return tuple(_spans(words, self._best_tags(words)))
 
-    def _decoded(self, words: Sequence[Word]) -> list[str]:
+    def _best_tags(self, words: Sequence[Word]) -> list[str]:
         tags: list[str] = []
         for at in range(len(words)):
             before = tags[-1] if tags else OUTSIDE
@@ -86,11 +86,11 @@ def learn(texts: Iterable[tuple[str, Spans]], *, seed: int = 0) -> Tagger:
     made = Tagger()
     made.texts = len(examples)
     made.tags = (OUTSIDE, *sorted({tag for _, tags in examples for tag in tags} - {OUTSIDE}))
-    made.weights = _averaged(made, examples, random.Random(seed))
+    made.weights = _learn_weights(made, examples, random.Random(seed))
     return made
 
 
-def _averaged(
+def _learn_weights(
     made: Tagger, examples: list[tuple[list[Word], list[str]]], dice: random.Random
 ) -> dict[str, dict[str, float]]:
     """The weights after all rounds, each the mean over all steps."""

@@ -207,12 +207,12 @@ def as_configured(one: Annotated, labels: LabelSet) -> Annotated:
     fields = {span.name: attribute_words(span.attributes) for span in labels.spans}
     return replace(
         one,
-        objects=tuple(_renamed(thing, words, fields) for thing in one.objects),
+        objects=tuple(_rename_object(thing, words, fields) for thing in one.objects),
         links=tuple(Link(words.get(link.kind, link.kind), link.source, link.target) for link in one.links),
     )
 
 
-def _renamed(thing: Object, words: Mapping[str, str], fields: Mapping[str, Mapping[str, str]]) -> Object:
+def _rename_object(thing: Object, words: Mapping[str, str], fields: Mapping[str, Mapping[str, str]]) -> Object:
     own = fields.get(thing.category, {VALUE: VALUE})
     renamed = {own.get(name, name): value for name, value in thing.fields.items()}
     return replace(thing, category=words.get(thing.category, thing.category), fields=renamed)

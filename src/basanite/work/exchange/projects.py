@@ -60,7 +60,7 @@ def read_project(
     names, texts = Names(), dict[str, SourceText]()
     annotated = []
     for one in found:
-        moved = _moved(one, findings)
+        moved = _move_to_plain_text(one, findings)
         text = texts.get(one.document)
         if text is None:
             text = texts[one.document] = SourceText(names.take(one.document), moved.text)
@@ -125,7 +125,7 @@ def _cut(data: bytes) -> bytes:
     return b"\n".join([f"{START}\tpart-0001\n".encode(), *lines])
 
 
-def _moved(one: Annotated, findings: Findings) -> Annotated:
+def _move_to_plain_text(one: Annotated, findings: Findings) -> Annotated:
     """An annotation on the text in its plain form, each position where its words are now."""
     text = plain_text(one.text)
     if text == one.text:

@@ -360,11 +360,6 @@ def flags(session: Session, panel_id: str) -> tuple[Flag, ...]:
     return tuple(sorted(found, key=lambda one: (one.at, one.judgement_id), reverse=True))
 
 
-def count_flags(session: Session, panel_id: str) -> int:
-    """How many flags judges set."""
-    return len(flags(session, panel_id))
-
-
 def overview(session: Session, campaign_id: str) -> tuple[PanelLine, ...]:
     """All panels of a campaign, the newest first."""
     rows = session.scalars(select(Panel).where(Panel.campaign_id == campaign_id).order_by(Panel.made.desc(), Panel.id))
