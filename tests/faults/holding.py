@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from pathlib import Path
 
-from basanite.campaign.intake import quotas
+from basanite.campaign.intake import charges
 from basanite.campaign.office import Office
 from basanite.campaign.settings import Settings
 from basanite.campaign.store.tables import Team
@@ -17,7 +17,7 @@ LONG_SECONDS = 8.0
 def hold_a_team(settings: Settings, team_id: str, sign: str) -> None:
     """Lock a team, rename it, say so by a file, and stand still before the change is kept."""
     with Office.open(settings).writing() as session:
-        quotas.lock_team(session, team_id)
+        charges.lock_team(session, team_id)
         session.get_one(Team, team_id).name = "Frozen"
         session.flush()
         Path(sign).touch()

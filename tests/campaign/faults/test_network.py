@@ -22,7 +22,7 @@ from tests.offices.machines import all_ended, free_port, judge, serve, states, w
 from tests.offices.postgres import QUICK, postgres
 from tests.offices.submitting import plan_load, submit, submit_all
 
-from basanite.campaign.intake import quotas
+from basanite.campaign.intake import charges
 from basanite.campaign.store.tables import Team
 
 CUT = 6.0
@@ -146,6 +146,6 @@ def can_lock(office, team):
 def test_the_lock_of_a_team_is_the_row_that_the_test_looks_at(place, server, template):
     office, teams, _ = place(url=server.fresh(template), teams=2)
     with office.writing() as session:
-        quotas.lock_team(session, teams.members[0].team)
+        charges.lock_team(session, teams.members[0].team)
         assert not can_lock(office, teams.members[0].team)
         assert can_lock(office, teams.members[1].team)

@@ -8,7 +8,7 @@ from sqlalchemy import event, func, select
 from sqlalchemy.exc import DatabaseError
 from tests.offices.prepared import small_season
 
-from basanite.campaign.intake import acceptance, quotas, standings
+from basanite.campaign.intake import acceptance, charges, standings
 from basanite.campaign.intake.acceptance import Arrival, accept
 from basanite.campaign.model.policy import Viewer
 from basanite.campaign.model.refusals import RefusedError
@@ -79,7 +79,7 @@ def test_accepting_and_listing_find_their_rows_by_index(office, many, declared):
     def take():
         with office.writing() as session:
             made = accept(session, office, many.as_ada, Arrival(many.alpha, declared, Stored("f" * 64, 1)))
-            quotas.charge(session, office, made)
+            charges.charge(session, office, made)
 
     def show():
         with office.reading() as session:
@@ -117,7 +117,7 @@ def test_the_place_in_the_queue_counts_who_came_before(office, many):
 def made_by(office, small, declared, stored, **changes):
     with office.writing() as session:
         row = accept(session, office, small.as_ada, Arrival(small.alpha, replace(declared, **changes), stored))
-        quotas.charge(session, office, row)
+        charges.charge(session, office, row)
         row.state = "scored"
         return row.id
 
@@ -133,7 +133,7 @@ def test_a_withdrawn_submission_stays_with_who_and_why(office, small, declared, 
         data = session.scalars(select(Event.data).where(Event.kind == "submission.withdrawn")).one()
         assert (data["reason"], data["before"]) == ("wrong model", "on time")
         campaign = in_force(session, small.campaign_id).campaign
-        assert quotas.allowances(session, office, campaign, small.alpha)[0].left == 2
+        assert charges.allowances(session, office, campaign, small.alpha)[0].left == 2
     with office.writing() as session, pytest.raises(RefusedError, match="already"):
         standings.withdraw(session, office, small.as_ada, made, reason="again")
 

@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy import func, select
 from tests.offices.prepared import small_season
 
-from basanite.campaign.intake import quotas, recovery, uploads
+from basanite.campaign.intake import charges, recovery, uploads
 from basanite.campaign.model.refusals import RefusedError
 from basanite.campaign.office import Actor
 from basanite.campaign.store import files
@@ -361,4 +361,4 @@ def test_a_drop_by_the_machine_is_answered_for_by_the_pi(office, small, declared
     with office.writing() as session:
         made = accept(session, office, Actor("system", "drop"), Arrival(small.alpha, declared, stored))
         assert (made.person_id, made.door) == (small.ada, "drop")
-        assert quotas.charge(session, office, made).state == "charged"
+        assert charges.charge(session, office, made).state == "charged"

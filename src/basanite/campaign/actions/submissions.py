@@ -22,7 +22,7 @@ from basanite.campaign.actions.registry import (
     list_outcome,
     rows_of,
 )
-from basanite.campaign.intake import quotas, standings
+from basanite.campaign.intake import charges, standings
 from basanite.campaign.model.refusals import missing, refused
 from basanite.campaign.results import visibility
 from basanite.campaign.store.tables import Submission
@@ -222,7 +222,7 @@ _declare_standing(
 def refund(at: At, given: SubmissionChange) -> Outcome:
     """Give the attempt of a submission back to its team."""
     row = _to_change(at, given)
-    back = quotas.refund(at.session, at.office, row, reason=given.reason, actor=at.actor)
+    back = charges.refund(at.session, at.office, row, reason=given.reason, actor=at.actor)
     words = f"The attempt of {given.run} is given back."
     words = words if back else f"{given.run} holds no attempt that could be given back."
     return Outcome({"submission": row.id, "refunded": back is not None}, (words,))
@@ -236,7 +236,7 @@ def refund(at: At, given: SubmissionChange) -> Outcome:
 def give_extra(at: At, given: ExtraAttempts) -> Outcome:
     """Grant TEAM extra attempts in the current period of a window, with a reason that the team sees."""
     team_id = at.team(given.team)
-    row = quotas.give_extra(*at.who, team_id, quotas.Attempts(**given.model_dump(exclude={"team"})))
+    row = charges.give_extra(*at.who, team_id, charges.Attempts(**given.model_dump(exclude={"team"})))
     shown = {"team": team_id, "count": row.count, "period": row.period}
     return Outcome(shown, (f"{given.team} has {row.count} more in {given.window}.",))
 

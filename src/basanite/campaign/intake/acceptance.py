@@ -15,7 +15,7 @@ from typing import NamedTuple
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from basanite.campaign.intake import quotas
+from basanite.campaign.intake import charges
 from basanite.campaign.jobs.queue import enqueue
 from basanite.campaign.model import calendar
 from basanite.campaign.model.calendar import kept_name
@@ -106,7 +106,7 @@ def enter(
     `started` is when the server first saw the file, if that was before this moment (a drop folder, X-12); it is what
     decides about the deadline.
     """
-    team = quotas.lock_team(session, team_id)
+    team = charges.lock_team(session, team_id)
     person = responsible(session, actor, team)
     plan = in_force(session, team.campaign_id)
     if plan.row.published is None:
@@ -122,7 +122,7 @@ def enter(
     if window.programs and complete.name:
         _check_file_name(complete.name)
     compute.check(session, team.campaign_id, window, team.id)
-    charge = quotas.reserve(session, plan.campaign, window, team.id, complete, begun)
+    charge = charges.reserve(session, plan.campaign, window, team.id, complete, begun)
     return Entry(team, person, plan, window, complete, begun, charge)
 
 
@@ -192,7 +192,7 @@ def admit(
 
 def check_size(session: Session, team_id: str, size: int) -> None:
     """Refuse what is empty, or larger than the campaign takes."""
-    team = quotas.lock_team(session, team_id)
+    team = charges.lock_team(session, team_id)
     most = in_force(session, team.campaign_id).campaign.largest_upload
     if size < 1:
         raise refused("X-2", "the file is empty", "upload the file of your run", status=422)

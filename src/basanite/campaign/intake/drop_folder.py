@@ -24,7 +24,7 @@ from typing import Any, Final
 
 from sqlalchemy import select
 
-from basanite.campaign.intake import acceptance, quotas
+from basanite.campaign.intake import acceptance, charges
 from basanite.campaign.intake.open_uploads import part
 from basanite.campaign.model import refusals
 from basanite.campaign.model.plan import Campaign, Declared
@@ -195,7 +195,7 @@ def _note_file(office: Office, place: Place, name: str) -> Dropped | None:
         return None
     identity = f"{found.st_dev}:{found.st_ino}:{found.st_size}:{found.st_mtime_ns}"
     with office.writing() as session:
-        quotas.lock_team(session, place.team.id)  # two workers that look at once would both find it new
+        charges.lock_team(session, place.team.id)  # two workers that look at once would both find it new
         known = place.above + os.fsencode(name).decode(errors="backslashreplace")  # no database keeps broken UTF-8
         query = select(Dropped).where(Dropped.team_id == place.team.id, Dropped.name == known)
         row = session.scalar(query.where(Dropped.identity == identity))

@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from basanite.campaign.intake import quotas
+from basanite.campaign.intake import charges
 from basanite.campaign.intake.acceptance import get
 from basanite.campaign.model.plan import Window
 from basanite.campaign.model.refusals import RefusedError, problem, refused
@@ -97,7 +97,7 @@ def designate_primary(session: Session, office: Office, actor: Actor, submission
 def choose_primary(session: Session, office: Office, actor: Actor, submission_id: str) -> Submission:
     """A member makes a run the team's primary one while its window is open; there is one at a time (C46, M66)."""
     row = get(session, actor, submission_id)
-    quotas.lock_team(session, row.team_id)
+    charges.lock_team(session, row.team_id)
     session.refresh(row)
     if viewer(session, row.campaign_id, actor.id).team != row.team_id:
         raise refused("C46", "only its own team can choose a primary run", "ask a member of the team", status=403)
@@ -106,7 +106,7 @@ def choose_primary(session: Session, office: Office, actor: Actor, submission_id
     if found is not None:
         raise RefusedError([found], status=409)
     row.type = "primary"
-    quotas.charge_as(session, row)
+    charges.charge_as(session, row)
     _log(session, office, actor, row, "submission.chosen")
     return row
 
@@ -218,7 +218,7 @@ def teams_without_primary(
 def _counting(session: Session, actor: Actor, submission_id: str, reason: str) -> Submission:
     """A submission that still counts, with its team locked; a standing is never changed without a reason."""
     row = get(session, actor, submission_id)
-    quotas.lock_team(session, row.team_id)
+    charges.lock_team(session, row.team_id)
     session.refresh(row)
     if not reason.strip():
         raise refused("P-23", "a reason is required", "give a reason; it is recorded and shown to the team", status=422)

@@ -20,7 +20,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from basanite.campaign.intake import open_uploads, quotas
+from basanite.campaign.intake import charges, open_uploads
 from basanite.campaign.intake.acceptance import Entry, admit, belongs, check_size, enter, responsible
 from basanite.campaign.intake.open_uploads import CANCELED, EXPIRED, Hold, declared_in, part, same_upload, with_uploads
 from basanite.campaign.model.plan import Declared
@@ -150,7 +150,7 @@ def find(session: Session, actor: Actor, upload_id: str, *, alone: bool = False)
     if row is None or not belongs(session, actor, row.team_id):
         raise missing("upload")
     if alone:
-        quotas.lock_team(session, row.team_id)
+        charges.lock_team(session, row.team_id)
         session.refresh(row)
     return row
 
@@ -392,7 +392,7 @@ def lapse(session: Session, office: Office, team_id: str | None = None) -> list[
     for team in sorted(
         {row.team_id for row in late}
     ):  # all locks before the first event: else two could wait in a ring
-        quotas.lock_team(session, team)
+        charges.lock_team(session, team)
     for row in late:
         session.refresh(row)
         if row.state == "open":
@@ -403,7 +403,7 @@ def lapse(session: Session, office: Office, team_id: str | None = None) -> list[
 def _end(session: Session, office: Office, actor: Actor, row: Upload, state: str, cause: str = "") -> None:
     row.state, row.cause, row.holder, row.seen = state, cause, None, None
     row.ended = in_force(session, row.campaign_id).now(office.clock())
-    quotas.free_upload(session, office, row.id)
+    charges.free_upload(session, office, row.id)
     data = {"team": row.team_id, "window": row.window} | ({"cause": cause} if cause else {})
     _log(session, office, actor, f"upload.{state}", row, data)
 

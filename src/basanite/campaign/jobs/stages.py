@@ -25,7 +25,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
 from basanite import canonical
-from basanite.campaign.intake import quotas
+from basanite.campaign.intake import charges
 from basanite.campaign.intake.similarity import note_members
 from basanite.campaign.jobs.own_scorer import AnswersRefusedError, ScorerError
 from basanite.campaign.jobs.scoring_process import Material, NoReferenceError, material, order, run_order
@@ -134,7 +134,7 @@ def begin(office: Office, submission_id: str, stage: Stage) -> Try | str:
 
 def lock_submission(session: Session, submission_id: str) -> Submission:
     """A submission that nobody else changes before this transaction ends; its team is locked first, as everywhere."""
-    quotas.lock_team(session, session.get_one(Submission, submission_id).team_id)
+    charges.lock_team(session, session.get_one(Submission, submission_id).team_id)
     return session.get_one(Submission, submission_id, with_for_update=True, populate_existing=True)
 
 
@@ -259,7 +259,7 @@ def settle(session: Session, office: Office, row: Submission, problems: str, *, 
     row.problems_digest, row.fault = problems, ""
     row.tries = 0 if valid else row.tries
     move(session, office, row, "scoring" if valid else "invalid")
-    (quotas.charge if valid else quotas.free)(session, office, row)
+    (charges.charge if valid else charges.free)(session, office, row)
     _say(session, office, row, "valid" if valid else "invalid")
 
 
@@ -329,7 +329,7 @@ def fail(session: Session, office: Office, row: Submission, fault: str) -> None:
     """End a submission by our fault: said to its team, and given back."""
     move(session, office, row, "failed")
     row.fault = fault
-    quotas.refund(session, office, row, reason=f"our fault: {fault}")
+    charges.refund(session, office, row, reason=f"our fault: {fault}")
     _say(session, office, row, "failed")
 
 

@@ -17,7 +17,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from basanite.campaign.actions import plans
-from basanite.campaign.intake.quotas import lock_team
+from basanite.campaign.intake.charges import lock_team
 from basanite.campaign.model.policy import Viewer
 from basanite.campaign.model.redaction import JUDGED, NEVER_AN_EVALUATION
 from basanite.campaign.model.refusals import RefusedError, missing, refused

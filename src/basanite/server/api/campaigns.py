@@ -11,7 +11,7 @@ from sqlalchemy import select
 
 from basanite.campaign.actions import plans
 from basanite.campaign.actions.calendar import Standing, milestones
-from basanite.campaign.intake import quotas
+from basanite.campaign.intake import charges
 from basanite.campaign.intake.standings import missing_primaries
 from basanite.campaign.model import windows
 from basanite.campaign.model.calendar import Allowance
@@ -180,7 +180,7 @@ def allowances_of(caller: Caller) -> tuple[Allowance, ...]:
     if caller.viewer.team is None:
         return ()
     with caller.office.reading() as session:
-        return quotas.allowances(session, caller.office, campaign, caller.viewer.team)
+        return charges.allowances(session, caller.office, campaign, caller.viewer.team)
 
 
 def _missing_primaries(caller: Caller) -> dict[str, list[str]]:

@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 
 from basanite.campaign.actions import appeals, references
 from basanite.campaign.actions.calendar import Standing, milestones
-from basanite.campaign.intake import quotas
+from basanite.campaign.intake import charges
 from basanite.campaign.intake.standings import missing_primaries
 from basanite.campaign.model import windows
 from basanite.campaign.model.calendar import Allowance
@@ -105,7 +105,7 @@ def slots(session: Session, caller: Caller) -> tuple[Slot, ...]:
     _, campaign = caller.here
     if caller.viewer.team is None:
         return ()
-    found = quotas.allowances(session, caller.office, campaign, caller.viewer.team)
+    found = charges.allowances(session, caller.office, campaign, caller.viewer.team)
     active = references.active_places(session, caller.here[0].id)
     return tuple(_slot(campaign, one, active) for one in found)
 

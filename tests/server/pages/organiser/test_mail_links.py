@@ -15,7 +15,7 @@ from tests.server.pages.organiser.conftest import MORE
 
 from basanite.campaign.actions import appeals, approvals, plans, releases, rescoring
 from basanite.campaign.actions.registry import At, every_action
-from basanite.campaign.intake import quotas, standings
+from basanite.campaign.intake import charges, standings
 from basanite.campaign.jobs import stages
 from basanite.campaign.notices.messages import catalogue
 from basanite.campaign.notices.outbox import send_due
@@ -279,7 +279,7 @@ def runs(post, stage, campaign_id):
     post.deliver("submission_invalid")
     copied = stage.submit(file="silent", label="CopiedRun")
     post.deliver("quota_low")
-    stage.do(quotas.give_extra, eva, stage.season.alpha, quotas.Attempts("dev", 2, reason="our disk was slow"))
+    stage.do(charges.give_extra, eva, stage.season.alpha, charges.Attempts("dev", 2, reason="our disk was slow"))
     post.deliver("quota_extra")
     asked = stage.do(approvals.ask_to_void, eva, campaign_id, copied, reason="it was copied")
     post.deliver("approval_asked")

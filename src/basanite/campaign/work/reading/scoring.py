@@ -19,7 +19,7 @@ from sqlalchemy.orm import Session
 
 import basanite
 from basanite.campaign.actions import plans
-from basanite.campaign.intake.quotas import lock_team
+from basanite.campaign.intake.charges import lock_team
 from basanite.campaign.jobs.scoring_process import SEEDS, Given
 from basanite.campaign.model import windows
 from basanite.campaign.model.exposure import USUAL_LOOKS

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from tests.offices.prepared import small_season
 
-from basanite.campaign.intake import quotas
+from basanite.campaign.intake import charges
 from basanite.campaign.intake.acceptance import Arrival, accept
 from basanite.campaign.model.plan import Declared
 from basanite.campaign.model.refusals import RefusedError
@@ -33,16 +33,16 @@ def submit(office, small, declared, stored, *, after=None, team=None, actor=None
 def left(office, small, team=None):
     with office.reading() as session:
         campaign = in_force(session, small.campaign_id).campaign
-        return [one.left for one in quotas.allowances(session, office, campaign, team or small.alpha)]
+        return [one.left for one in charges.allowances(session, office, campaign, team or small.alpha)]
 
 
 def test_only_valid_submissions_count(office, small, declared, stored):
     assert left(office, small) == [3]
     submit(office, small, declared, stored)
     assert left(office, small) == [2]
-    submit(office, small, declared, stored, after=quotas.free)
+    submit(office, small, declared, stored, after=charges.free)
     assert left(office, small) == [2]
-    submit(office, small, declared, stored, after=quotas.charge)
+    submit(office, small, declared, stored, after=charges.charge)
     assert left(office, small) == [1]
     assert left(office, small, small.beta) == [3]
 
@@ -51,15 +51,15 @@ def test_only_valid_submissions_count(office, small, declared, stored):
 def test_an_invalid_one_costs_nothing_in_the_evaluation_week_either(office, clock, small, declared, stored):
     clock.set("2018-04-03 12:00")
     primary = replace(declared, type="primary")
-    submit(office, small, primary, stored, after=quotas.free)
-    submit(office, small, primary, stored, after=quotas.charge)
+    submit(office, small, primary, stored, after=charges.free)
+    submit(office, small, primary, stored, after=charges.charge)
     assert left(office, small) == [4]
 
 
 @on_sqlite
 def test_after_the_last_attempt_it_is_said_when_the_week_begins_anew(office, clock, small, declared, stored):
     for _ in range(3):
-        submit(office, small, declared, stored, after=quotas.charge)
+        submit(office, small, declared, stored, after=charges.charge)
     clock.set(WEEK_BEGINS - MICROSECOND)
     with pytest.raises(RefusedError) as error:
         submit(office, small, declared, stored)
@@ -73,12 +73,12 @@ def test_after_the_last_attempt_it_is_said_when_the_week_begins_anew(office, clo
 def test_in_the_evaluation_week_there_is_one_primary_and_there_are_five_in_all(office, clock, small, declared, stored):
     clock.set("2018-04-03 12:00")
     primary = replace(declared, type="primary")
-    submit(office, small, primary, stored, after=quotas.charge)
+    submit(office, small, primary, stored, after=charges.charge)
     with pytest.raises(RefusedError) as error:
         submit(office, small, primary, stored)
     assert error.value.problems[0].rule == "M66"
     for _ in range(4):
-        submit(office, small, declared, stored, after=quotas.charge)
+        submit(office, small, declared, stored, after=charges.charge)
     with pytest.raises(RefusedError) as error:
         submit(office, small, declared, stored)
     assert error.value.problems[0].rule == "M64"
@@ -86,34 +86,34 @@ def test_in_the_evaluation_week_there_is_one_primary_and_there_are_five_in_all(o
 
 @on_sqlite
 def test_settling_twice_changes_nothing(office, small, declared, stored):
-    made = submit(office, small, declared, stored, after=quotas.charge)
+    made = submit(office, small, declared, stored, after=charges.charge)
     with office.writing() as session:
-        assert quotas.charge(session, office, made) is None
-        assert quotas.free(session, office, made) is None
+        assert charges.charge(session, office, made) is None
+        assert charges.free(session, office, made) is None
     assert left(office, small) == [2]
     with office.writing() as session:
-        assert quotas.refund(session, office, made, reason="our fault").state == "refunded"
-        assert quotas.refund(session, office, made, reason="our fault") is None
+        assert charges.refund(session, office, made, reason="our fault").state == "refunded"
+        assert charges.refund(session, office, made, reason="our fault") is None
     assert left(office, small) == [3]
 
 
 @on_sqlite
 def test_only_organisers_refund_and_give_extras(office, small, declared, stored):
-    made = submit(office, small, declared, stored, after=quotas.charge)
+    made = submit(office, small, declared, stored, after=charges.charge)
     with office.writing() as session, pytest.raises(RefusedError) as error:
-        quotas.refund(session, office, made, reason="please", actor=small.as_ada)
+        charges.refund(session, office, made, reason="please", actor=small.as_ada)
     assert error.value.status == 403
     with office.writing() as session, pytest.raises(RefusedError) as error:
-        quotas.give_extra(session, office, small.as_ada, small.alpha, quotas.Attempts("dev", 1, reason="please"))
+        charges.give_extra(session, office, small.as_ada, small.alpha, charges.Attempts("dev", 1, reason="please"))
     assert error.value.status == 403
     with office.writing() as session, pytest.raises(RefusedError):
-        quotas.give_extra(session, office, small.as_eva, small.alpha, quotas.Attempts("dev", 1, reason=" "))
+        charges.give_extra(session, office, small.as_eva, small.alpha, charges.Attempts("dev", 1, reason=" "))
 
 
 def test_extra_attempts_count_in_their_period_alone(office, clock, small, declared, stored):
     with office.writing() as session:
-        given = quotas.give_extra(
-            session, office, small.as_eva, small.alpha, quotas.Attempts("dev", 2, reason="the server was down")
+        given = charges.give_extra(
+            session, office, small.as_eva, small.alpha, charges.Attempts("dev", 2, reason="the server was down")
         )
     assert (given.count, given.reason) == (2, "the server was down")
     assert left(office, small) == [5]
@@ -126,7 +126,7 @@ def test_invalid_attempts_have_a_cap_of_their_own(office, clock, declared, store
     small = small_season(office, small_campaign_text(invalid_per_day=2))
     for _ in range(2):
         last = clock.forward(minutes=1)
-        submit(office, small, declared, stored, after=quotas.free)
+        submit(office, small, declared, stored, after=charges.free)
     with pytest.raises(RefusedError, match="invalid") as error:
         submit(office, small, declared, stored)
     assert (error.value.status, error.value.retry_at) == (429, last + timedelta(hours=1))
@@ -135,7 +135,7 @@ def test_invalid_attempts_have_a_cap_of_their_own(office, clock, declared, store
     with pytest.raises(RefusedError, match="invalid"):
         submit(office, small, declared, stored)
     clock.forward(MICROSECOND)
-    submit(office, small, declared, stored, after=quotas.free)
+    submit(office, small, declared, stored, after=charges.free)
     with pytest.raises(RefusedError, match="invalid"):
         submit(office, small, declared, stored)
     clock.set("2018-01-16 05:00")  # midnight in New York: another day
@@ -144,20 +144,20 @@ def test_invalid_attempts_have_a_cap_of_their_own(office, clock, declared, store
 
 def test_attempts_without_a_verdict_count_against_the_cap_on_invalid_ones(office, declared, stored):
     small = small_season(office, small_campaign_text(invalid_per_day=2))
-    submit(office, small, declared, stored, after=quotas.free)
+    submit(office, small, declared, stored, after=charges.free)
     pending = submit(office, small, declared, stored)
     with pytest.raises(RefusedError, match="more being validated") as error:
         submit(office, small, declared, stored)
     assert error.value.status == 429
     with office.writing() as session:
-        quotas.charge(session, office, pending)
+        charges.charge(session, office, pending)
     submit(office, small, declared, stored)
 
 
 @on_sqlite
 def test_at_the_cap_an_attempt_an_hour_is_one_at_a_time(office, clock, declared, stored):
     small = small_season(office, small_campaign_text(invalid_per_day=1))
-    submit(office, small, declared, stored, after=quotas.free)
+    submit(office, small, declared, stored, after=charges.free)
     clock.forward(hours=1)
     submit(office, small, declared, stored)
     with pytest.raises(RefusedError, match="more being validated"):
@@ -170,7 +170,7 @@ def test_lapsed_uploads_do_not_count_against_the_cap(office, declared, stored):
     for _ in range(3):
         made = submit(office, small, declared, stored)
         with office.writing() as session:
-            quotas.free(session, office, made, reason=quotas.LAPSED)
+            charges.free(session, office, made, reason=charges.LAPSED)
     assert left(office, small) == [3]
 
 
@@ -178,7 +178,7 @@ def test_lapsed_uploads_do_not_count_against_the_cap(office, declared, stored):
 def test_the_machine_needs_no_role_to_refund(office, small, declared, stored):
     made = submit(office, small, declared, stored)
     with office.writing() as session:
-        quotas.refund(session, office, made, reason="our fault: the disk", actor=SYSTEM)
+        charges.refund(session, office, made, reason="our fault: the disk", actor=SYSTEM)
     assert left(office, small) == [3]
 
 
