@@ -1,8 +1,8 @@
 """Every scored task through every door: the shipped example reaches `scored`, with the values it has at home (D-2).
 
 All files are sent first, then each cell of the matrix is looked at; the table is printed at the end of the run. In
-`make test` each task enters by two doors, in one piece and by one of the others in turn, so that every door has several
-tasks; in `make test-all` by all of them. What comes first for a task is scored in a box, by a new interpreter: for a
+`make test` each task enters by one door, in turn, so that every door has several tasks; in `make test-all` by all of
+them. What comes first for a task is scored in a box, by a new interpreter: for a
 few of the tasks in `make test`, for all of them in `make test-all`. The rest is scored by the same program in a process
 that has everything loaded.
 """
@@ -40,11 +40,9 @@ BOXED = 2
 
 def cells():
     """Every task and door, those that `make test` leaves out marked `slow`."""
-    first, *others = DOORS
     for number, task in enumerate(BY_TASK):
-        chosen = (first, others[number % len(others)])
-        for door in DOORS:
-            marks = [pytest.mark.browser] * (door == "page") + [pytest.mark.slow] * (door not in chosen)
+        for at, door in enumerate(DOORS):
+            marks = [pytest.mark.browser] * (door == "page") + [pytest.mark.slow] * (number % len(DOORS) != at)
             yield pytest.param(task, door, marks=marks, id=f"{door}-{task}")
 
 
@@ -128,7 +126,10 @@ def test_the_example_is_scored_as_at_home(sent, at_home, door, task, record_prop
 
 
 @pytest.mark.req("D-3")
-@pytest.mark.parametrize("task", BY_TASK)
+@pytest.mark.parametrize(
+    "task",
+    [pytest.param(task, marks=[pytest.mark.slow] * (number % len(DOORS) != 0)) for number, task in enumerate(BY_TASK)],
+)
 def test_the_name_that_a_file_was_sent_under_is_kept(sent, task):
     shown = sent[0][task, "one piece"]
     full = BY_TASK[task].calendar
