@@ -9,7 +9,7 @@ from tests.campaign.work.reading.season import prepared_package
 from tests.campaign.work.reading.small_package import small_package
 
 from basanite.campaign.people.roles import viewer
-from basanite.campaign.work.reading import adjudication, golds, packages, runs, tasks
+from basanite.campaign.work.reading import adjudication, golds, packages, people, runs, tasks
 from basanite.campaign.work.reading.runs import Arrived
 
 ANSWER = {
@@ -39,8 +39,12 @@ def fill_reading(stage, folder) -> None:
         task = stage.do(tasks.keep, season.as_eva, ready, built)
         _decided(stage, ada, row.id, task.id)
         # People answer a formal task; the graph that teams would get is of no matter here.
-        stage.do(tasks.keep, season.as_eva, replace(ready, wanted=replace(wanted, mode="formal"), team=None), built)
+        formal = replace(ready, wanted=replace(wanted, mode="formal"), team=None)
+        asked = stage.do(tasks.keep, season.as_eva, formal, built)
         if name == "nfl-later":
+            seat = stage.do(people.sit_down, season.as_eva, season.campaign_id, asked.id)
+            games = [["G", ["that game"]]]
+            stage.do(runs.add_answers, seat, [Arrived("games", "nfl-001", games, "f" * 64, "explicit", dict(games))])
             stage.do(golds.propose, season.as_eva, season.campaign_id, row.id, reason="a first round")
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -180,3 +182,148 @@ def project_once(tmp_path_factory) -> Path:
     (folder / "texts" / "one.txt").write_text("Anna sings.", encoding="utf-8")
     assert forked("annotate", "texts", "--labels", "Person", "--no-serve", cwd=folder).code == 0
     return folder
+
+
+@pytest.mark.req("R-40", "R-41")
+def test_texts_of_which_a_model_is_least_sure_come_first(tmp_path):
+    (tmp_path / "texts").mkdir()
+    for number in range(24):
+        first, second = NAMES[number % 5], NAMES[(number + 2) % 5]
+        odd = f"Zyx {number} qualms @ {second.lower()}-{first}?" if number % 4 == 0 else f"{first} met {second} in May."
+        (tmp_path / "texts" / f"t{number:02d}.txt").write_text(odd, encoding="utf-8")
+    assert forked("annotate", "texts", "--labels", "Person,Place", "--no-serve", cwd=tmp_path).code == 0
+    words = ("admin", "annotation", "order", "texts", *DATA, "--json")
+    assert "finish at least 5 texts" in forked(*words, cwd=tmp_path).stdout
+    with open_office(tmp_path / "texts.annotation") as office:
+        one, easy = Annotator(office), 0
+        while easy < 8:
+            given = one.given()
+            people = [match.span() for match in re.finditer("|".join(NAMES), given["text"])]
+            easy += "met" in given["text"]
+            events = [event for at, span in enumerate(people) for event in mark(at, "Person", [list(span)])]
+            one.send(given, [*events, ("done", {})])
+    made = forked(*words, cwd=tmp_path).data
+    texts = {path.stem: path.read_text() for path in (tmp_path / "texts").glob("*.txt")}
+    scores, order = [one["score"] for one in made["texts"]], [one["text"] for one in made["texts"]]
+    assert scores == sorted(scores, reverse=True)
+    assert all(0 <= score <= 1 for score in scores)
+    odd = [name for name in order if "Zyx" in texts[name]]
+    assert odd, "some of them wait"
+    assert order[: len(odd)] == odd, "what looks like nothing that was learned comes first"
+    with open_office(tmp_path / "texts.annotation") as office:
+        one = Annotator(office)
+        one.send(one.given(), [("done", {})])  # it was open before the order changed
+        assert one.given()["text"] == texts[odd[0]]
+    refused = forked("admin", "annotation", "order", "texts", "--by", "size", *DATA, cwd=tmp_path)
+    assert refused.code != 0
+    assert "is not one of 'uncertainty', 'disagreement'" in refused.stderr
+
+
+class Endpoint:
+    """A program on this machine that suggests labels, or answers something else."""
+
+    def __init__(self, answer):
+        self.asked = []
+        outer = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self):
+                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                outer.asked.append(body)
+                status, content = answer(body)
+                self.send_response(status)
+                self.send_header("Content-Length", str(len(content)))
+                self.end_headers()
+                self.wfile.write(content)
+
+            def log_message(self, *_):
+                """Say nothing."""
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server.server_port}/suggest"
+
+    def __enter__(self):
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        return self
+
+    def __exit__(self, *_):
+        self.server.shutdown()
+        self.server.server_close()
+
+
+def capitals(body):
+    """Suggest every word in capitals as a person."""
+    texts = [
+        {
+            "name": one["name"],
+            "labels": [
+                {"label": "Person", "start": match.start(), "end": match.end(), "score": 0.5}
+                for match in re.finditer("|".join(NAMES), one["text"])
+            ],
+        }
+        for one in body["texts"]
+    ]
+    return 200, json.dumps({"format": "basanite-suggest/1", "texts": texts}).encode()
+
+
+def ask(folder, url, *words):
+    return forked("admin", "annotation", "ask", "texts", url, *words, *DATA, cwd=folder)
+
+
+@pytest.mark.req("R-41")
+def test_an_endpoint_suggests_labels_in_texts_that_nobody_has_opened(project):
+    with Endpoint(capitals) as endpoint:
+        made = ask(project, endpoint.url, "--loopback", "--without", "0", "--json")
+    assert made.code == 0, made.stderr
+    assert (made.data["texts"], made.data["suggestions"], made.data["source"]) == (
+        TEXTS,
+        2 * TEXTS,
+        "endpoint 127.0.0.1",
+    )
+    assert sum(len(one["texts"]) for one in endpoint.asked) == TEXTS
+    assert max(len(one["texts"]) for one in endpoint.asked) <= 20, "some at a time"
+    assert endpoint.asked[0]["labels"] == ["Person", "Place"]
+    with open_office(project / "texts.annotation") as office:
+        given = Annotator(office).given()
+    names = [given["text"][a:b] for one in given["suggestions"] for a, b in one["parts"]]
+    assert names == re.findall("|".join(NAMES), given["text"])
+
+
+def labelled(**change):
+    """An answer with one label in the first text that is asked about."""
+    one = {"label": "Person", "start": 0, "end": 4, **change}
+    return lambda body: (200, json.dumps({"texts": [{"name": body["texts"][0]["name"], "labels": [one]}]}).encode())
+
+
+@pytest.mark.req("R-41")
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        (labelled(label="Persn"), "there is no label 'Persn'"),
+        (labelled(end=10**9), "lies outside the text"),
+        (labelled(start=True), "lies outside the text"),
+        (labelled(start=4), "lies outside the text"),
+        (labelled(score="high"), "is no number"),
+        (lambda body: (200, b'{"texts": [{"name": "other", "labels": []}]}'), "a text that was not asked about"),
+        (lambda body: (200, b"[" * 100_000), "cannot be read"),
+        (lambda body: (200, b'{"labels": []}'), "there is no list `texts`"),
+        (lambda body: (500, b"oops"), "it answered 500"),
+    ],
+)
+def test_a_bad_answer_of_an_endpoint_is_refused_as_a_whole(project_once, answer, told):
+    with Endpoint(answer) as endpoint:
+        made = ask(project_once, endpoint.url, "--loopback")
+    assert made.code != 0
+    assert told in made.stderr
+    assert "Traceback" not in made.stderr
+
+
+@pytest.mark.req("R-41", "X-35")
+@pytest.mark.parametrize(
+    "url",
+    ["http://127.0.0.1:1/x", "https://10.0.0.1/x", "https://localhost/x", "https://user@example.org/", "ftp://a/"],
+)
+def test_an_address_that_a_webhook_could_not_have_is_not_called(project_once, url):
+    made = ask(project_once, url)
+    assert made.code != 0
+    assert "the endpoint cannot be asked" in made.stderr

@@ -60,9 +60,9 @@ from basanite.reading.terms import OWL, RDF, RDFS, SAME_AS, TS, TYPE, XSD, Iri, 
 from basanite.reading.values import value_of
 from basanite.registry import suggestion
 
-LARGEST: Final = 16 * 2**20
+LARGEST: Final = 64 * 2**20
 MOST_DISJOINT: Final = 300
-MOST_ELEMENTS: Final = 10_000
+MOST_ELEMENTS: Final = 200_000
 MOST_ANCESTORS: Final = 200
 LOOKED_AT: Final = 1_000
 """Names among which the one that was meant is looked for."""

@@ -15,7 +15,7 @@ from basanite.campaign.actions.registry import (
     action,
     list_outcome,
 )
-from basanite.campaign.work.annotation import adjudication, assignment, decisions, setup, suggestion_sets
+from basanite.campaign.work.annotation import adjudication, assignment, decisions, priorities, setup, suggestion_sets
 from basanite.campaign.work.annotation import trends as trends_of
 from basanite.campaign.work.annotation.lookup import document_named, project_named, task_of
 from basanite.metrics.judgement.estimate import Estimate
@@ -125,6 +125,32 @@ def trends(at: At, given: OfProject) -> Outcome:
     columns = ("person", "week", "texts", "minutes_per_1000", "agreement", "change", "drift")
     listing = list_outcome("weeks", rows, columns, "Nothing is finished yet.").listing
     return Outcome(found.as_dict(), listing=listing, after=after)
+
+
+class Ordering(Arguments):
+    """What comes first."""
+
+    project: Project
+    by: Annotated[
+        str,
+        Option("What comes first: texts of which a model is least sure, or on which annotators agree least.",
+               choices=("uncertainty", "disagreement"), show_default=True),
+    ] = "uncertainty"  # fmt: skip
+
+
+@action("annotation order", hint="matches --by disagreement --data season", logs="annotation.ordered")
+def order(at: At, given: Ordering) -> Outcome:
+    """Put the texts that wait in PROJECT in a new order: the most uncertain, or the most disputed, first.
+
+    Uncertainty is that of a model trained on the finished texts. Disagreement is that of two people or more who
+    finished a text that another person still has. Nobody gets other texts, only another order.
+    """
+    project = project_named(at.session, at.campaign_id, given.project).id
+    found = priorities.order_texts(*at.who, project, given.by)
+    rows = [{"text": name, given.by: f"{value:.3f}"} for name, value in found.items()]
+    listing = list_outcome("texts", rows, ("text", given.by), "No text waits.").listing
+    texts = [{"text": name, "score": value} for name, value in found.items()]
+    return Outcome({"by": given.by, "texts": texts}, listing=listing)
 
 
 class OfText(Arguments):

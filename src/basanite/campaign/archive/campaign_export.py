@@ -66,6 +66,7 @@ BY_CAMPAIGN: Final = (
     "reading_packages",
     "reading_tasks",
     "reading_runs",
+    "reading_effort",
     "reading_uploads",
     "reading_pool",
     "reading_answers",

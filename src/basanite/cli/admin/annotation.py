@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from basanite.cli.admin.annotation_results import PROJECT, export, grow, import_, the_project
+from basanite.cli.admin.annotation_results import PROJECT, ask, export, grow, import_, the_project
 from basanite.cli.admin.commands import ActionGroup
 from basanite.cli.admin.desk import (
     AdminOptions,
@@ -27,11 +27,15 @@ if TYPE_CHECKING:
 
 
 WORDS = "Annotate texts: projects, assignments, agreement, suggestions, configuration changes, results."
-PARTS = ("assign", "cases", "close", "decide", "finish", "repeat", "suggest", "suggestions", "trends", "withdraw")
+PARTS = (
+    *("assign", "cases", "close", "decide", "finish", "order", "repeat", "suggest", "suggestions", "trends"),
+    "withdraw",
+)
 annotation = ActionGroup("annotation", "annotation", WORDS, *PARTS)
 annotation.epilog = example("basanite admin annotation list --data season")
 annotation.add_command(export)
 annotation.add_command(import_)
+annotation.add_command(ask)
 annotation.add_command(grow)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 import click
 
@@ -76,6 +77,45 @@ def export(
     lines += [problem.message for problem in shared.problems]
     lines += [f"{len(shared.open_texts)} texts are not adjudicated yet."] if shared.open_texts else []
     show({**shared.as_dict(), "written": str(out)}, lines, json=admin.as_json)
+
+
+@click.command(
+    "ask", epilog=example("basanite admin annotation ask matches https://tagger.example/suggest --data season")
+)
+@PROJECT
+@click.argument("url")
+@click.option("--loopback", is_flag=True, help="Allow an endpoint on this machine, also by plain http.")
+@click.option(
+    "--without",
+    type=click.IntRange(0, 90),
+    default=20,
+    show_default=True,
+    help="Percent of the tasks that are shown without suggestions.",
+)
+@campaign_option
+@admin_options
+def ask(project: str, url: str, loopback: bool, without: int, campaign: str, admin: AdminOptions) -> None:
+    """Ask the endpoint at URL for labels in the texts of PROJECT that nobody has opened, and suggest them.
+
+    It is sent {"format": "basanite-suggest/1", "labels": […], "texts": [{"name", "text"}]} and answers {"texts":
+    [{"name", "labels": [{"label", "start", "end", "score"}]}]}, with places in code points.
+    """
+    with at_desk(admin) as desk:
+        from basanite.campaign.work.annotation import lookup, packages, suggestion_endpoint, suggestion_sets
+
+        row = the_project(desk, campaign, project)
+        labels = suggestion_endpoint.labels_of(lookup.bench_of(desk.session, desk.office, row).config)
+        fresh = suggestion_sets.unopened(desk.session, row.id)
+        texts = {one.name: packages.text_of(desk.office, one).text for one in fresh}
+    with refusals(json=admin.as_json):
+        found = suggestion_endpoint.ask_endpoint(url, texts, labels, loopback=loopback)
+    with at_desk(admin) as desk:
+        row = the_project(desk, campaign, project)
+        who = (desk.session, desk.office, desk.actor, row.id)
+        host = urlsplit(url).hostname or ""
+        made = suggestion_sets.suggest(*who, f"endpoint {host}", found, share=without / 100)
+    lines = [f"{plural('suggestion', made.suggestions)} in {plural('text', made.texts)}, from {made.source}."]
+    show(made.as_dict(), lines, json=admin.as_json)
 
 
 @click.command(

@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from basanite.cli.admin.desk import AdminOptions, admin_options, at_desk, campaign_option, show, table, the_campaign
+from basanite.cli.admin.desk import (
+    AdminOptions,
+    admin_options,
+    at_desk,
+    campaign_option,
+    refusals,
+    show,
+    table,
+    the_campaign,
+)
+from basanite.cli.office import open_office
 from basanite.cli.options import PATH, example
 from basanite.errors import SettingError
 
@@ -160,7 +170,61 @@ def reopen(name: str, pool_id: str, why: str, campaign: str, admin: AdminOptions
     show({"reopened": pool_id}, ["The answer is open again."], json=admin.as_json)
 
 
-COMMANDS = (questions, answer, finish, adjudicate, decide, reopen)
+@click.command(
+    "retract", epilog=example("basanite admin reading retract newest last --as eva@people.example --data season")
+)
+@click.argument("task")
+@click.argument("answer_id", metavar="ANSWER")
+@campaign_option
+@admin_options
+def retract(task: str, answer_id: str, campaign: str, admin: AdminOptions) -> None:
+    """Withdraw an ANSWER of a person (--as) to TASK (`last`: the newest); it stays in the log and no longer counts."""
+    with at_desk(admin) as desk:
+        from basanite.campaign.model.refusals import missing
+        from basanite.campaign.work.reading import people, runs
+
+        run = _run(desk, campaign, task, admin)
+        given = [received.id for received, _ in runs.answers(desk.session, run)]
+        if not given:
+            raise missing("answer")
+        found = max(runs.answers(desk.session, run), key=lambda pair: pair[0].sequence)[0].id
+        chosen = found if answer_id == "last" else answer_id
+        people.take_back(desk.session, desk.office, run, chosen)
+        left = len(runs.answers(desk.session, run))
+    show({"withdrawn": chosen, "answers": left}, [f"The answer is withdrawn; {left} are left."], json=admin.as_json)
+
+
+@click.command("adaptation", epilog=example("basanite admin reading adaptation newest --data season"))
+@click.argument("task")
+@click.option("--metric", default="f", show_default=True, help="The value that is drawn.")
+@click.option("--out", type=PATH, help="Also write the report there, with its chart (.html, .md or another ending).")
+@campaign_option
+@admin_options
+def adaptation(task: str, metric: str, out: Path | None, campaign: str, admin: AdminOptions) -> None:
+    """Set what runs on TASK (`newest`: the last one) score against the work that teams logged for them."""
+    with at_desk(admin) as desk:
+        from basanite.campaign.work.reading import people
+
+        plan, actor = the_campaign(desk, campaign), desk.actor
+        newest = next(iter(people.human_tasks(desk.session, plan.row.id)), None)
+        chosen = newest.id if task == NEWEST and newest is not None else task
+    with refusals(json=admin.as_json), open_office(admin.data) as office:
+        from basanite.campaign.model.policy import Viewer
+        from basanite.campaign.work.reading import efforts
+        from basanite.reading.adaptation import adaptation_object, adaptation_report
+        from basanite.reports.report import write
+
+        viewer = Viewer(actor.id, frozenset({"evaluation"}), campaign=plan.row.id)
+        found = efforts.adapted_runs(office, actor, viewer, plan.row.id, chosen, metric=metric)
+        report = adaptation_report(plan.campaign.title, metric, found)
+        if out is not None:
+            write(report, out)
+    data: dict[str, Any] = adaptation_object(metric, found)
+    lines = table(data["runs"], ["system", "run", "hours", "rules", "examples", "value"], empty="There is no run yet.")
+    show(data, lines, json=admin.as_json)
+
+
+COMMANDS = (questions, answer, finish, retract, adjudicate, decide, reopen, adaptation)
 
 
 def _last_decided(desk: Desk, package: ReadingPackage) -> str:

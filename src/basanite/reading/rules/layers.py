@@ -40,23 +40,44 @@ def _layer(part: tuple[int, ...], needs: Sequence[set[int]], blocks: Sequence[se
 
 def dependencies(rules: Sequence[Rule]) -> tuple[list[set[int]], list[set[int]]]:
     """For each rule the rules that can give what it asks for, and those that can give what must be absent."""
-    by_property: dict[PatternTerm | None, list[tuple[int, Pattern]]] = {}
-    for at, rule in enumerate(rules):
-        for head in rule.heads:
-            key = None if isinstance(head.predicate, Variable) else head.predicate
-            by_property.setdefault(key, []).append((at, head))
-    every = [pair for pairs in by_property.values() for pair in pairs]
+    heads = _Heads(rules)
 
     def makers(goals: Sequence[Goal]) -> Iterator[int]:
         for goal in goals:
             if isinstance(goal, Pattern):
-                fixed = not isinstance(goal.predicate, Variable)
-                near = by_property.get(goal.predicate, []) + by_property.get(None, []) if fixed else every
-                yield from (at for at, head in near if may_match(head, goal))
+                yield from (at for at, head in heads.near(goal) if may_match(head, goal))
 
     needs = [set(makers(rule.if_)) for rule in rules]
     blocks = [set(makers(rule.if_not)) - {at} for at, rule in enumerate(rules)]
     return needs, blocks
+
+
+class _Heads:
+    """All conclusions, by property and by property with object: an ontology has tens of thousands about types."""
+
+    def __init__(self, rules: Sequence[Rule]) -> None:
+        self.found: dict[tuple[PatternTerm | None, ...], list[tuple[int, Pattern]]] = {}
+        for at, rule in enumerate(rules):
+            for head in rule.heads:
+                predicate, object_ = map(_fixed, (head.predicate, head.object))
+                for key in ((), (predicate,), (predicate, object_)):
+                    self.found.setdefault(key, []).append((at, head))
+
+    def near(self, goal: Pattern) -> Iterator[tuple[int, Pattern]]:
+        """The conclusions that may match a goal by property and object, and some more."""
+        predicate, object_ = map(_fixed, (goal.predicate, goal.object))
+        if predicate is None:
+            keys: list[tuple[PatternTerm | None, ...]] = [()]
+        elif object_ is None:
+            keys = [(predicate,), (None,)]
+        else:
+            keys = [(predicate, object_), (predicate, None), (None,)]
+        for key in keys:
+            yield from self.found.get(key, ())
+
+
+def _fixed(term: PatternTerm) -> PatternTerm | None:
+    return None if isinstance(term, Variable) else term
 
 
 def may_match(one: Pattern, other: Pattern) -> bool:

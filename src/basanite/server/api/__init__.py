@@ -16,6 +16,7 @@ from basanite.server.api import (
     packs,
     panels,
     reading,
+    reading_effort,
     reading_people,
     reading_services,
     reading_short,
@@ -29,7 +30,7 @@ from basanite.server.roles import Caller, allow
 
 PREFIX = "/api/v1"
 READING = APIRouter(prefix="/campaigns/{slug}/reading", tags=["reading"])
-for router in (reading.ROUTER, reading_people.ROUTER, reading_services.ROUTER):
+for router in (reading.ROUTER, reading_effort.ROUTER, reading_people.ROUTER, reading_services.ROUTER):
     READING.include_router(router)
 ROUTER = APIRouter(prefix=PREFIX, responses=FAILURES)
 for router in (

@@ -7,6 +7,7 @@ trained whenever somebody asks.
 
 from __future__ import annotations
 
+import math
 import random
 import re
 from collections import defaultdict
@@ -53,6 +54,16 @@ class Tagger:
         words = words_of(text)
         return tuple(_spans(words, self._best_tags(words)))
 
+    def uncertainty(self, text: str) -> float:
+        """From 0 (sure) to 1: the mean over words of how near the second best label comes to the best."""
+        words, before, total = words_of(text), OUTSIDE, 0.0
+        for at in range(len(words)):
+            scores = self._scores(_features(words, at, before), before)
+            ordered = sorted(scores.values(), reverse=True)
+            total += math.exp(ordered[1] - ordered[0]) if len(ordered) > 1 else 0.0
+            before = max(scores, key=lambda tag: (scores[tag], tag))
+        return total / len(words) if words else 0.0
+
     def _best_tags(self, words: Sequence[Word]) -> list[str]:
         tags: list[str] = []
         for at in range(len(words)):
@@ -61,11 +72,16 @@ class Tagger:
         return tags
 
     def _best(self, features: Sequence[str], before: str) -> str:
+        scores = self._scores(features, before)
+        return max(scores, key=lambda tag: (scores[tag], tag))
+
+    def _scores(self, features: Sequence[str], before: str) -> dict[str, float]:
+        """The score of each label that may follow the one before."""
         scores = dict.fromkeys(self.tags, 0.0)
         for feature in features:
             for tag, weight in self.weights.get(feature, {}).items():
                 scores[tag] += weight
-        return max((tag for tag in self.tags if _may_follow(before, tag)), key=lambda tag: (scores[tag], tag))
+        return {tag: score for tag, score in scores.items() if _may_follow(before, tag)}
 
 
 def learn(texts: Iterable[tuple[str, Spans]], *, seed: int = 0) -> Tagger:

@@ -37,6 +37,11 @@ def reading_rows(session, campaign_id, now):
         )
     )
     mine = where | {"reading_run_id": run}
+    add(
+        tables.ReadingEffort(
+            **mine, key="k", activity="rules", minutes=1.5, rules=1, examples=0, note="", at=now, person_id=""
+        )
+    )
     upload = add(
         tables.ReadingUpload(
             **mine, key="k", digest="", media="", taken=0, problems=[], counted=0, at=now, person_id=""

@@ -20,6 +20,7 @@ from basanite.campaign.store.tables.acts import (
 from basanite.campaign.store.tables.answering import (
     PooledAnswer,
     ReadingDecision,
+    ReadingEffort,
     ReadingGold,
     ReadingMark,
     ReadingPackage,
@@ -155,6 +156,7 @@ __all__ = [
     "Question",
     "ReadMark",
     "ReadingDecision",
+    "ReadingEffort",
     "ReadingGold",
     "ReadingMark",
     "ReadingPackage",

@@ -92,6 +92,25 @@ class ReadingRun(Base):
     person_id: Mapped[str]
 
 
+class ReadingEffort(Base):
+    """Work that went into a system before a run; never changed: a mistake is corrected by a negative line."""
+
+    __tablename__ = "reading_effort"
+    __table_args__ = (UniqueConstraint("reading_run_id", "key"),)
+    id: Mapped[str] = mapped_column(primary_key=True, default=random_id)
+    campaign_id: Mapped[str] = mapped_column(ForeignKey("campaigns.id"), index=True)
+    reading_run_id: Mapped[str] = mapped_column(ForeignKey("reading_runs.id"))
+    key: Mapped[str]
+    """Given by the caller: the same line sent twice counts once."""
+    activity: Mapped[str]
+    minutes: Mapped[float]
+    rules: Mapped[int]
+    examples: Mapped[int]
+    note: Mapped[str]
+    at: Mapped[datetime]
+    person_id: Mapped[str]
+
+
 class ReadingUpload(Base):
     """One call that brought answers, as it came; never changed."""
 

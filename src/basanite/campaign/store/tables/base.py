@@ -66,6 +66,7 @@ ADDED_TO = (
     "panel_schemes",
     "reading_answers",
     "reading_decisions",
+    "reading_effort",
     "reading_pool",
     "reading_scores",
     "reading_searches",

@@ -51,7 +51,7 @@ from basanite.work.annotation.suggestions import (
     suggested_in,
     tally,
 )
-from basanite.work.annotation.tagger import learn
+from basanite.work.annotation.tagger import Tagger, learn
 from basanite.work.exchange.model import Annotated
 
 RULE: Final = "R-41"
@@ -151,6 +151,13 @@ def by_marks(config: Config, marks: Iterable[Annotated]) -> Source:
 
 def by_model(session: Session, office: Office, project_id: str) -> tuple[str, Source]:
     """What a model suggests that was trained on the finished texts, for those that nobody has opened."""
+    tagger, fresh = trained_tagger(session, office, project_id)
+    source = f"model of {tagger.texts} texts"
+    return source, {row.name: tagger.suggest(text_of(office, row).text) for row in fresh}
+
+
+def trained_tagger(session: Session, office: Office, project_id: str) -> tuple[Tagger, list[AnnotationDocument]]:
+    """A model of the finished texts, and the texts that nobody has opened."""
     project = find_project(session, project_id)
     bench = bench_of(session, office, project)
     rows = {row.id: row for row in documents(session, project.id)}
@@ -158,17 +165,25 @@ def by_model(session: Session, office: Office, project_id: str) -> tuple[str, So
     tasks = tasks_in(session, project.id)
     for task in tasks:
         if task.state == "done" and task.generation == project.generation:
-            state = _state(session, bench.config, task)
-            spans = [(one.category, part) for one in _marks(bench.config, state) for part in one.parts[:1]]
+            marks = marks_of(session, bench.config, task)
+            spans = [(one.category, part) for one in marks for part in one.parts[:1]]
             examples[task.document_id] = (text_of(office, rows[task.document_id]).text, spans)
     if len(examples) < FEWEST_TEXTS:
         fix = f"finish at least {FEWEST_TEXTS} texts first"
         raise refused(RULE, f"a model cannot learn from {len(examples)} finished texts", fix)
     tagger = learn(examples.values(), seed=project.seed)
-    begun = {task.document_id for task in tasks if task.state != "waiting"}
-    fresh = [row for row in rows.values() if row.id not in begun]
-    source = f"model of {tagger.texts} texts"
-    return source, {row.name: tagger.suggest(text_of(office, row).text) for row in fresh}
+    return tagger, unopened(session, project.id)
+
+
+def unopened(session: Session, project_id: str) -> list[AnnotationDocument]:
+    """The texts that nobody has opened."""
+    begun = {task.document_id for task in tasks_in(session, project_id) if task.state != "waiting"}
+    return [row for row in documents(session, project_id) if row.id not in begun]
+
+
+def marks_of(session: Session, config: Config, task: AnnotationTask) -> list[Suggested]:
+    """The marks of a task as it stands."""
+    return list(_marks(config, _state(session, config, task)))
 
 
 def _marks(config: Config, state: State) -> Iterator[Suggested]:

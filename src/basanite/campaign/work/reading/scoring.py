@@ -231,18 +231,12 @@ def _count_look(session: Session, office: Office, actor: Actor, wanted: Ready) -
 
     A reading run has no ladder: where looks end, or the window has only a ladder, values wait for the window to close.
     """
-    run, window = wanted.run, window_of(session, wanted.task)
-    plan = plans.current(session, run.campaign_id)
-    if window is None or not windows.is_open(window, plans.now(office, plan.row)):
+    run, limited = wanted.run, _limited_window(session, office, wanted)
+    if limited is None:
         return
-    most = _most_looks(plan.campaign, window, sealed=wanted.task.sealed)
-    if most is None:
-        return
+    window, most = limited
     team = lock_team(session, run.team_id or "")
-    question = select(Event.data).where(
-        Event.campaign_id == run.campaign_id, Event.kind == LOOKED, Event.subject == team.id
-    )
-    looked = {data["key"] for data in session.scalars(question) if data["window"] == window.id}
+    looked = _seen_scores(session, run, window)
     if wanted.key in looked:
         return
     if len(looked) >= most:
@@ -250,6 +244,34 @@ def _count_look(session: Session, office: Office, actor: Actor, wanted: Ready) -
         raise refused("X-23", message, "view those again, or wait until the window has closed", status=429)
     facts = {"key": wanted.key, "run": run.id, "window": window.id}
     log_event(session, office, actor, run, LOOKED, team.id, **facts)
+
+
+def _limited_window(session: Session, office: Office, wanted: Ready) -> tuple[Window, int] | None:
+    """The open window of a run in which a team sees so many scores and no more; None where nothing is counted."""
+    window = window_of(session, wanted.task)
+    plan = plans.current(session, wanted.run.campaign_id)
+    if window is None or not windows.is_open(window, plans.now(office, plan.row)):
+        return None
+    most = _most_looks(plan.campaign, window, sealed=wanted.task.sealed)
+    return None if most is None else (window, most)
+
+
+def _seen_scores(session: Session, run: ReadingRun, window: Window) -> set[str]:
+    """The keys of the scores that a run's team has seen in a window."""
+    question = select(Event.data).where(
+        Event.campaign_id == run.campaign_id, Event.kind == LOOKED, Event.subject == (run.team_id or "")
+    )
+    return {data["key"] for data in session.scalars(question) if data["window"] == window.id}
+
+
+def costs_nothing(session: Session, office: Office, who: Viewer, run: ReadingRun) -> bool:
+    """Whether showing the score of a run uses up none of the scores that its team may see (X-23)."""
+    seen = _sight(session, office, who, run)
+    if who.staff or seen is None or seen.level == "none":
+        return True
+    wanted = ready(session, office, run)
+    limited = _limited_window(session, office, wanted)
+    return limited is None or wanted.key in _seen_scores(session, run, limited[0])
 
 
 def _most_looks(campaign: Campaign, window: Window, *, sealed: bool) -> int | None:
