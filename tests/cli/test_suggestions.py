@@ -213,7 +213,8 @@ def test_texts_of_which_a_model_is_least_sure_come_first(tmp_path):
     with open_office(tmp_path / "texts.annotation") as office:
         one = Annotator(office)
         one.send(one.given(), [("done", {})])  # it was open before the order changed
-        assert one.given()["text"] == texts[odd[0]]
+        first = one.given()["text"]
+    assert scores[order.index(next(name for name in order if texts[name] == first))] == scores[0]
     refused = forked("admin", "annotation", "order", "texts", "--by", "size", *DATA, cwd=tmp_path)
     assert refused.code != 0
     assert "is not one of 'uncertainty', 'disagreement'" in refused.stderr
