@@ -29,6 +29,7 @@ from tests.cli.running import (
     typed,
 )
 from tests.cli.test_admin import ALL as OF_ORGANIZERS
+from tests.models.judged_example import judged_example
 
 from basanite import __version__
 from basanite.cli import app
@@ -89,6 +90,8 @@ def examples(tmp_path_factory):
     shutil.copytree(FEATURES, copy, dirs_exist_ok=True)
     shutil.copytree(HARNESS, copy, dirs_exist_ok=True)
     shutil.copytree(ROOT / "examples" / "models", copy, dirs_exist_ok=True)
+    judged_example(copy)
+    shutil.rmtree(copy / "calibrated", ignore_errors=True)
     shutil.copy(Path(__file__).parent / "golden" / "across" / "files" / "aggregate.toml", copy)
     foreign_files(copy)
     scores = ROOT / "examples" / "scores"

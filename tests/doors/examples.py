@@ -64,6 +64,7 @@ BY_TASK = {
         queryset="QUERY1",
         archive_part="QUERY1-",
     ),
+    "judged": Example("terse.jsonl", "calibration.jsonl"),
     "labels": Example("alpha.csv", "reference.csv"),
     "langid": Example("Alpha.tgz", "key", "LangID"),
     "lm": Example("Alpha.jsonl", "tokens.jsonl"),

@@ -7,13 +7,19 @@ import json
 import re
 import tarfile
 from collections import defaultdict
+from hashlib import sha256
 
 import numpy as np
 from tests.doors.examples import BY_TASK
 
 KINDS = ("perfect", "constant", "noise")
 SETTINGS = {"classification": {"beta": "2"}, "e2e": BY_TASK["e2e"].settings}
-WRITTEN_REFERENCES = {"speech": "reference.stm", "lm": "sizes.jsonl", "questions": "dev.json"}
+WRITTEN_REFERENCES = {
+    "speech": "reference.stm",
+    "lm": "sizes.jsonl",
+    "questions": "dev.json",
+    "judged": "calibration.jsonl",
+}
 LEAF = re.compile(r"\(([^\s()]+) ([^\s()]+)\)")
 WORDS = ["a", "young", "driver", "bought", "many", "books", "behind", "the", "church", "before", "rain"]
 
@@ -112,6 +118,19 @@ def _relevance(folder, kind, rng):
     texts = [row["text"] for row in _rows(_shipped("relevance", "alpha.csv"))]
     answers = _chosen(kind, rng, perfect=list(asked.values()), constant="A boat.", noise=texts)
     return _table(folder / f"{kind}.csv", [{"item": n, "text": t} for n, t in zip(asked, answers, strict=True)])
+
+
+def _judged_answers(folder, kind, rng):
+    """Systems whose answers the judge and people all called right, or did so at random; half of them were drawn."""
+    names, known = [f"q{n:03d}" for n in range(120)], []
+    noise = rng.integers(0, 2, 120).astype(float).tolist()
+    for each, said in (("perfect", [1.0] * 120), ("constant", [0.0] * 120), ("noise", noise)):
+        for at, (name, one) in enumerate(zip(names, said, strict=True)):
+            people = {"people": one} if at % 2 == 0 else {}
+            digest = sha256(f"{each} {name}".encode()).hexdigest()
+            known.append({"id": name, "text_sha256": digest, "judge": one, "drawn": at % 2 == 0, **people})
+    _lines(folder / "calibration.jsonl", [{"format": "basanite-calibration/1", "license": {"model": "m"}}, *known])
+    return _lines(folder / f"{kind}.jsonl", [{"id": name, "text": f"{kind} {name}"} for name in names])
 
 
 def _lm(folder, kind, rng):
@@ -329,6 +348,7 @@ MAKERS = {
     "coreference": _coreference,
     "dependencies": _dependencies,
     "domainid": _detections("domainid"),
+    "judged": _judged_answers,
     "labels": _numbers("labels", 0.5, 0, 1, {"AnswerPhone", "DriveCar", "Eat", "Kiss", "Run", "SitDown"}),
     "langid": _detections("langid"),
     "lm": _lm,

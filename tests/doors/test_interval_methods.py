@@ -22,6 +22,7 @@ INPUTS = {
     "ranking": {"reference": "qrels.txt", "submission": "alpha.run"},
     "readability": {"reference": "panels.csv", "submission": "machine.csv"},
     "relevance": {"reference": "reference.csv", "submission": "alpha.csv"},
+    "judged": {"reference": "calibration.jsonl", "submission": "wordy.jsonl"},
     "representation": {"reference": "labels.csv", "submission": "alpha.npz"},
     "speech": {"reference": "reference.stm", "submission": "Alpha.ctm"},
     "translation": {"reference": "reference.jsonl", "submission": "Alpha.jsonl"},

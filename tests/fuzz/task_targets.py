@@ -25,6 +25,7 @@ TASKS: dict[str, tuple[str, str, str, dict[str, Any]]] = {
     "labels": ("reference.csv", "text", ".csv", {}),
     "ratings": ("reference.csv", "text", ".csv", {}),
     "relevance": ("reference.csv", "text", ".csv", {}),
+    "judged": ("calibration.jsonl", "ndjson", ".jsonl", {}),
     "readability": ("panels.csv", "text", ".csv", {}),
     "translation": ("reference.jsonl", "ndjson", ".jsonl", {}),
     "speech": ("reference.stm", "text", ".ctm", {}),
@@ -43,7 +44,8 @@ TASKS: dict[str, tuple[str, str, str, dict[str, Any]]] = {
 SENT = {
     "clir": "Alpha.tgz", "e2e": "Alpha.tgz", "domainid": "Alpha.tgz", "langid": "Alpha.tgz", "ranking": "alpha.run",
     "labels": "alpha.csv", "ratings": "alpha.csv", "relevance": "alpha.csv", "readability": "machine.csv",
-    "translation": "Alpha.jsonl", "speech": "Alpha.ctm", "captions": "Alpha.json", "parsing": "Alpha.trees",
+    "judged": "terse.jsonl", "translation": "Alpha.jsonl", "speech": "Alpha.ctm", "captions": "Alpha.json",
+    "parsing": "Alpha.trees",
     "lm": "Alpha.jsonl", "classification": "Alpha.csv", "questions": "Alpha.json",
     "representation": "beta.csv", "scores": "Alpha.csv", "dependencies": "Alpha.conllu", "tagging": "Alpha.iob",
     "summaries": "Alpha.jsonl", "coreference": "Alpha.conll",

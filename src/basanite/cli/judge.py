@@ -9,8 +9,10 @@ from typing import Any, Final
 import click
 
 from basanite.cli.judge_agreement import agreement
+from basanite.cli.judge_calibration import calibrate_command, sample
 from basanite.cli.judge_correlation import correlate
 from basanite.cli.judge_costs import cost
+from basanite.cli.judge_models import by_model, effects
 from basanite.cli.judge_rounds import JUDGING, check, plan, prepare, preset, scheme_at
 from basanite.cli.judge_systems import systems
 from basanite.cli.locks import make_key
@@ -191,8 +193,11 @@ def _import_report(record: Record, taken: Taken) -> Report:
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 def judge() -> None:
-    """Human judging: schemes, passages, rounds, crowd batches, agreement, system rankings, correlation."""
+    """Judging by people and models: schemes, rounds, crowd batches, agreement, rankings, calibrated judges."""
 
 
-for command in (check, preset, schema_command("judge"), prepare, plan, cost, batch, agreement, systems, correlate):
+for command in (
+    check, preset, schema_command("judge"), prepare, plan, cost, batch, agreement, systems, correlate, by_model, effects,
+    sample, calibrate_command,
+):  # fmt: skip
     judge.add_command(command)
