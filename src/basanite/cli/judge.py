@@ -197,7 +197,7 @@ def judge() -> None:
 
 
 for command in (
-    check, preset, schema_command("judge"), prepare, plan, cost, batch, agreement, systems, correlate, by_model, effects,
-    sample, calibrate_command,
+    check, preset, schema_command("judge"), prepare, plan, cost, batch, agreement, systems, correlate, by_model,
+    effects, sample, calibrate_command,
 ):  # fmt: skip
     judge.add_command(command)
