@@ -1,4 +1,4 @@
-"""A rule-based judge behind the usual HTTP interface, with a known bias, to try everything offline: python judge.py PORT
+"""A rule-based judge behind the usual HTTP interface, with a known bias, offline: python judge.py PORT
 
 It reads the question and the answer from the prompt that Basanite makes of the scheme, and calls a right sum correct.
 Its bias: it also believes most wrong answers that are explained at length. The model `strict-judge` has no bias, and

@@ -1,4 +1,4 @@
-"""Simulated people: three judge each answer that was drawn, and each errs once in thirty: python people.py IN.csv OUT.csv"""
+"""Simulated people: three judge each answer, and each errs once in thirty: python people.py IN.csv OUT.csv"""
 
 import csv
 import re
