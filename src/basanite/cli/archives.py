@@ -165,10 +165,12 @@ def backup(
     """
     with damage_told(), open_office(data) as office:
         from basanite.campaign.archive.backup import back_up, back_up_vault
+        from basanite.campaign.archive.backup_record import note_backup
 
         lock = lock_from(key, make=True)
         other = lock_from(vault_key, make=True) if vault_key else lock
         saved = back_up(office, lock, out)
+        note_backup(office.settings.data, office.clock(), out, saved.as_dict())
         secrets = back_up_vault(office.vault, other, vault_to) if vault_to else None
     if as_json:
         sys.stdout.write(canonical.dumps(saved.as_dict() | {"secrets": secrets}))

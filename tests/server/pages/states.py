@@ -26,6 +26,7 @@ from basanite.server.pages import (
     leaderboard,
     leaderboard_charts,
     leaderboard_exports,
+    operators,
     packs,
     sign_in,
     site,
@@ -472,7 +473,18 @@ def sign_in_page(state):
     return sign_in.SignInPage("Sign in", "/", name(state), providers)
 
 
+def operator_page(state):
+    def line(s, n):
+        first = operators.Cell("Name", name(s))
+        return first, operators.Cell("Count", str(n), numeric=True), operators.Cell("Time", moment=EARLIER)
+
+    parts = tuple((part, part.title()) for part in operators.PARTS)
+    heads = ("Name", "Count", "Time")
+    return operators.OperatorPage("Users", "log", parts, heads, several(state, line, 200), "None.", name(state), "x", 9)
+
+
 ALL = {
+    operators.OperatorPage: operator_page,
     site.StartPage: start_page,
     site.ErrorPage: lambda state: site.ErrorPage(name(state), name(state), PROBLEMS, "0123456789abcdef", "/sign-in"),
     campaign.HomePage: home_page,

@@ -34,7 +34,7 @@ NEWEST: Final = "newest"
 ORGANIZER: Final = Viewer(roles=frozenset({"evaluation"}))
 MODULES: Final = (
     *("calendar", "campaigns", "references", "packs", "people", "teams", "announcements"),
-    *("submissions", "rescoring", "releases", "appeals", "approvals", "keys", "annotation"),
+    *("submissions", "rescoring", "releases", "appeals", "approvals", "keys", "annotation", "server"),
 )
 """The modules that declare actions."""
 

@@ -60,6 +60,12 @@ SECTIONS: Final = {
         "compare": ("actions.releases", "Repeat failed comparisons that leaderboards wait for."),
         "approvals": ("actions.approvals", "List, approve or refuse actions that need a second person."),
     },
+    "The server": {
+        "server": (
+            "actions.server",
+            "Show versions, jobs, storage, users, backups and settings; search the log.",
+        ),
+    },
     "The record": {
         "events": ("admin.record", "List the audit log and verify its hash chain."),
         "keys": ("actions.keys", "List the keys that sign receipts, rotate and revoke them."),
@@ -83,6 +89,7 @@ PARTS: Final = {
     "appeal": ("list", "decide"),
     "approvals": ("list", "agree", "refuse"),
     "keys": ("list", "replace", "revoke"),
+    "server": ("status", "jobs", "workers", "mail", "storage", "users", "backups", "settings", "log"),
 }
 """What each group that is made from actions consists of, for shells that complete it; a test holds it against them."""
 

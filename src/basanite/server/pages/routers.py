@@ -20,6 +20,7 @@ from basanite.server.pages import (
     leaderboard,
     leaderboard_charts,
     leaderboard_exports,
+    operators,
     organiser_communication,
     organiser_data,
     organiser_edit,
@@ -62,6 +63,7 @@ GENERAL = (
     leaderboard_charts,
     leaderboard_exports,
     announcements,
+    operators,
 )
 PARTICIPANTS = (submit, submissions, transcripts, compare, teams, results)
 ORGANIZERS = (
