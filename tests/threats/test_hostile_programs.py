@@ -70,7 +70,9 @@ def test_hostile_programs_of_teams_tell_nothing_and_are_their_teams_fault(start,
     ran = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=900, check=False)
     lines = [json.loads(line) for line in ran.stdout.splitlines() if line.startswith("{")]
     with capsys.disabled():
-        print(f"\n{'program of a team':42}{'became':10}{'peak MiB':>9}  contained ({lines[0]['mode'] if lines else '-'})")
+        print(
+            f"\n{'program of a team':42}{'became':10}{'peak MiB':>9}  contained ({lines[0]['mode'] if lines else '-'})"
+        )
         for line in lines:
             print(f"{line['program']:42}{line['how']:10}{line['peak']:>9}  {'yes' if line['contained'] else 'NO'}")
     assert len(lines) == (len(QUICK) if chosen else len(OWN) + sum(not one.learns for one in PROGRAMS)), ran.stderr

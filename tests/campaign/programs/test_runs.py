@@ -157,7 +157,7 @@ def test_computing_time_is_used_up_and_then_no_program_is_taken(stage):
     one = on.program("#!/bin/sh\nsleep 0.4\ncp in/items.tsv out/answers.tsv\n")
     assert process(on, one) == "invalid"
     assert "the team's computing time is used up" in rows(on.office, one)[1].cause
-    with pytest.raises(RefusedError, match="1 minutes of computing time"):
+    with pytest.raises(RefusedError, match="1 min of computing time"):
         on.program(SHELL_RUN)
     assert on.program(SHELL_RUN, team="beta")
 

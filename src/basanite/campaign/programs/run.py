@@ -180,8 +180,10 @@ class _Run:
         return problem
 
     def _left(self) -> float:
+        """Seconds of computing time that the team has left, this run's own taken off as they are."""
         with self.office.reading() as session:
-            return compute.left(session, self.row.campaign_id, self.window, self.row.team_id)
+            mine = session.get_one(ProgramRun, self.row.id).compute
+            return compute.left(session, self.row.campaign_id, self.window, self.row.team_id) - mine
 
     def _locked(self, session: Session) -> ProgramRun:
         """The row of the run with the submission locked; nobody else may have ended it meanwhile."""

@@ -109,4 +109,4 @@ def compute_left(session: Session, campaign_id: str, window: Window, team_id: st
     if window.programs is None:
         return None
     used = compute.used(session, campaign_id, window.id, team_id)
-    return (rounded_minutes(used) if used else 0), rounded_minutes(window.programs.compute.total_seconds())
+    return round(used / compute.MINUTE), rounded_minutes(window.programs.compute.total_seconds())
