@@ -14,24 +14,32 @@ from basanite.sandbox.runner import run_open
 from basanite.server.telemetry import start_logging
 
 
-def main(folder: Path, plugin: str, task: str, submission: str, reference: str) -> None:
-    """Print what became of each submission, and what the same file is scored at home.
+def main(folder: Path, plugin: str, *words: str) -> None:
+    """Print by task what became of its submission, and what the same file is scored at home.
+
+    The words are a task, a submission and a reference, and as often as there are tasks.
 
     Without a box: this Python borrows most packages from another one, which a box would not let it read.
     """
     BY_TASK.clear()
-    BY_TASK[task] = Example(submission, reference, folder=str(folder))
-    path = folder / submission
+    for task, submission, reference in zip(words[::3], words[1::3], words[2::3], strict=True):
+        BY_TASK[task] = Example(submission, reference, folder=str(folder))
     start_logging(io.StringIO())
     with all_tasks.serving(folder, run=run_open, plugins=(plugin,)) as server:
-        all_tasks.send_in_one_piece(server, task, path)
-        all_tasks.send_by_drop_folder(server, task, path)
-        found = server.finished(2)
-    home = all_tasks.here("score", task, *BY_TASK[task].home(task)).data["values"]
-    ended = {
-        door: [one["state"], (one["result"] or {}).get("data", {}).get("values")] for (_, door), one in found.items()
-    }
-    sys.stdout.write(json.dumps({"home": home, "server": ended}))
+        for task, example in BY_TASK.items():
+            all_tasks.send_in_one_piece(server, task, folder / example.submission)
+            all_tasks.send_by_drop_folder(server, task, folder / example.submission)
+        found = server.finished(2 * len(BY_TASK))
+    told = {}
+    for task, example in BY_TASK.items():
+        ended = {door: one for (of, door), one in found.items() if of == task}
+        told[task] = {
+            "home": all_tasks.here("score", task, *example.home(task)).data["values"],
+            "server": {
+                door: [one["state"], (one["result"] or {}).get("data", {}).get("values")] for door, one in ended.items()
+            },
+        }
+    sys.stdout.write(json.dumps(told))
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ def reports(tmp_path_factory):
     return folder
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(2)
 @pytest.mark.browser
 @pytest.mark.req("P-46")
 @pytest.mark.parametrize("width", [1440, 768, 390])

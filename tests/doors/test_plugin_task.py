@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+from contextlib import chdir
 
 import pytest
 from tests.reader import run_python
@@ -15,31 +16,52 @@ from tests.test_plugin_page import PAGE, ROOT, blocks, installed
 __all__ = ["installed"]
 
 
-@pytest.fixture
-def python(installed, tmp_path):
-    """A Python of its own with the plug-in among its packages, so that nobody else's registry learns of it."""
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "python"], check=True, timeout=200)
-    (packages,) = (tmp_path / "python").glob("lib/python3*/site-packages")
+@pytest.fixture(scope="module")
+def python(installed, tmp_path_factory):
+    """A Python of its own with the plug-ins among its packages, so that nobody else's registry learns of them."""
+    folder = tmp_path_factory.mktemp("python")
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True, timeout=200)
+    (packages,) = folder.glob("lib/python3*/site-packages")
     ours = sysconfig.get_path("purelib")
     (packages / "plugin.pth").write_text(f"{installed}\nimport site; site.addsitedir({ours!r})\n", encoding="utf-8")
-    return tmp_path / "python" / "bin" / "python"
+    return folder / "bin" / "python"
 
 
-def served(python, *words):
-    """What the server and the command at home say of a submission."""
-    command = [python, "-m", "tests.doors.plugin_server", *words]
+def served(python, folder, *words):
+    """What the server and the command at home say of submissions; the server's data lies in the folder."""
+    command = [python, "-m", "tests.doors.plugin_server", folder, *words]
     ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=500)
     assert ended.returncode == 0, ended.stderr
     return json.loads(ended.stdout)
 
 
+def with_files(folder, of_page):
+    """A folder with the files that a block of the page writes."""
+    with chdir(folder):
+        run_python(blocks("python", of_page)[0].text, {}, place=PAGE.name)
+    return folder
+
+
+TRANSLATION = ("translation", "closer.txt", "reference.txt")
+
+
+@pytest.fixture(scope="module")
+def season(installed, tmp_path_factory):
+    """The files of both plug-ins of the page; the model of the second one is where a package that ships it has it."""
+    folder = with_files(with_files(tmp_path_factory.mktemp("season"), "import hashlib"), "from pathlib import Path")
+    shutil.copytree(folder / "model", installed / "likeness_model")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def by_species(python, season):
+    """What a server says that names the first of the plug-ins alone."""
+    return served(python, season, "basanite-species", "species", "good.csv", "truth.csv", *TRANSLATION)
+
+
 @pytest.mark.timeout(600)
-def test_a_task_of_a_plugin_is_scored_by_the_server_as_at_home(python, tmp_path, monkeypatch):
-    folder = tmp_path / "season"
-    folder.mkdir()
-    monkeypatch.chdir(folder)
-    run_python(blocks("python", "from pathlib import Path")[0].text, {}, place=PAGE.name)
-    said = served(python, folder, "basanite-species", "species", "good.csv", "truth.csv")
+def test_a_task_of_a_plugin_is_scored_by_the_server_as_at_home(by_species):
+    said = by_species["species"]
     assert said["home"]["share_right"]["value"] == 0.85
     assert said["server"] == {door: ["scored", said["home"]] for door in ("one piece", "drop folder")}
 
@@ -47,23 +69,15 @@ def test_a_task_of_a_plugin_is_scored_by_the_server_as_at_home(python, tmp_path,
 @pytest.mark.req("T-28")
 @pytest.mark.timeout(600)
 def test_a_metric_that_joins_a_task_is_scored_by_the_server_that_names_its_package(
-    python, installed, tmp_path, monkeypatch
+    by_species, python, season, tmp_path
 ):
-    folder = tmp_path / "season"
-    folder.mkdir()
-    monkeypatch.chdir(folder)
-    run_python(blocks("python", "import hashlib")[0].text, {}, place=PAGE.name)
-    shutil.copytree(folder / "model", installed / "likeness_model")  # as a package that ships its model
-    said = served(python, folder, "basanite-likeness", "translation", "closer.txt", "reference.txt")
+    for name in TRANSLATION[1:]:
+        shutil.copy(season / name, tmp_path)
+    said = served(python, tmp_path, "basanite-likeness", *TRANSLATION)["translation"]
     assert 0.5 < said["home"]["likeness"]["value"] < 1
     del said["home"]["word_likeness"]  # installed too, by a package that this server does not name
     for door in ("one piece", "drop folder"):
         assert "word_likeness" not in said["server"][door][1]
         for name in said["home"]:
             assert (name, said["server"][door][1].get(name)) == (name, said["home"][name])
-    untrusting = tmp_path / "untrusting"
-    untrusting.mkdir()
-    for name in ("closer.txt", "reference.txt"):
-        shutil.copy(folder / name, untrusting)
-    said = served(python, untrusting, "basanite-species", "translation", "closer.txt", "reference.txt")
-    assert "likeness" not in said["server"]["one piece"][1]
+    assert "likeness" not in by_species["translation"]["server"]["one piece"][1], "this one names another package"

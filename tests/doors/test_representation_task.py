@@ -81,16 +81,21 @@ def plain(data):
 
 @pytest.mark.req("F-24")
 def test_the_same_files_give_the_numbers_of_measure_run_to_the_last_digit(place):
-    task = scored(place, "sent.npz", "--draws", "150", "--seed", "3")
-    measured = here("measure", "run", "set.npz", "--draws", "150", "--seed", "3", "--json", cwd=place).data
+    task = scored(place, "sent.npz", "--draws", "50", "--seed", "3")
+    measured = here("measure", "run", "set.npz", "--draws", "50", "--seed", "3", "--json", cwd=place).data
     assert {"leep", "otce_wd", "accuracy", "misplaced", "dunn", "h_score"} <= task["values"].keys()
     assert task["values"] == measured["values"]
     assert task["breakdowns"] == measured["breakdowns"]
     assert list(task["breakdowns"]) == ["class", "group"]
-    for name, word in (("weighting", "pairs"), ("q", "2"), ("dunn", "centroids"), ("level", "0.9")):
-        words = ("--draws", "20", "--set", f"{name}={word}")
-        other = here("measure", "run", "set.npz", *words, "--json", cwd=place).data["values"]
-        assert scored(place, "sent.npz", *words)["values"] == other, name
+
+
+@pytest.mark.few(2)
+@pytest.mark.req("F-24")
+@pytest.mark.parametrize("setting", ["weighting=pairs", "q=2", "dunn=centroids", "level=0.9"])
+def test_settings_are_those_of_measure_run(place, setting):
+    words = ("--draws", "10", "--set", setting)
+    other = here("measure", "run", "set.npz", *words, "--json", cwd=place).data["values"]
+    assert scored(place, "sent.npz", *words)["values"] == other
 
 
 @pytest.mark.req("F-24")
@@ -207,6 +212,7 @@ def gap_of_draw(first, second, labels, rng):
     return found[0] - found[1]
 
 
+@pytest.mark.slow
 @pytest.mark.req("F-24")
 def test_systems_that_differ_by_chance_are_rarely_told_apart(tmp_path):
     alarms, names = [], ("ferm1", "silhouette", "rs", "point_biserial")
