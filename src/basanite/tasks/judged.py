@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
@@ -53,6 +53,8 @@ FORMAT: Final = "basanite-calibration/1"
 ANSWER: Final = "text_sha256"
 USED: Final = ("id", ANSWER, "judge", "people", "drawn", "stratum", "system")
 REFERENCE, SUBMISSION = Place("reference", RULE), Place("submission", RULE)
+LICENSED: Final = "judge "
+"""How the sentence on a license begins."""
 WHAT: Final = "write it with `basanite judge calibrate`"
 TEXTS: Final = ("text", "answer", "prediction")
 """What a submission may call an answer."""
@@ -223,7 +225,7 @@ def license_sentence(terms: Mapping[str, Any]) -> str:
     >>> license_sentence({"model": "m-1", "prompt": "ab" * 32, "rubric": "cd" * 32, "made": "2026-01-01"})
     'judge m-1, prompt abababababab, rubric cdcdcdcdcdcd, licensed 2026-01-01'
     """
-    told = [f"judge {_said(terms, 'model') or 'without a name'}"]
+    told = [LICENSED + (_said(terms, "model") or "without a name")]
     told += [f"{name} {_said(terms, name)[:12]}" for name in ("prompt", "rubric") if _said(terms, name)]
     agreement = terms.get("agreement")
     if isinstance(agreement, Mapping) and isinstance(agreement.get("value"), int | float):
@@ -234,6 +236,11 @@ def license_sentence(terms: Mapping[str, Any]) -> str:
     told += [f"licensed {_said(terms, 'made')}"] if _said(terms, "made") else []
     told += [f"expires {_said(terms, 'expires')}"] if _said(terms, "expires") else []
     return ", ".join(told)
+
+
+def licenses_in(notes: Iterable[Any]) -> list[str]:
+    """The sentences on licenses among the notes of a result."""
+    return [note for note in notes if isinstance(note, str) and note.startswith(LICENSED)]
 
 
 def _said(terms: Mapping[str, Any], name: str) -> str:

@@ -140,6 +140,7 @@ ENTRY: Final = (
 )
 THREE: Final[Mapping[str, tuple[str, ...]]] = {
     "clir": ("aqwv", "aqwv_all", "aqwv_relevant"),
+    "judged": ("corrected", "judge_alone", "people_alone"),
     "e2e": ("e2e_aqwv", "e2e_aqwv_all", "e2e_aqwv_relevant"),
 }
 """The three values that limited feedback is made of (C33); of the other tasks it is the primary one."""

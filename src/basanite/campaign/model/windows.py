@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from basanite.campaign.model.plan import Campaign, Track, Window
+from basanite.tasks.judged import licenses_in
 
 DOMAIN_TASK = "DomainID"
 TASKS_WITHOUT_QUERIES = frozenset({"DomainID", "LangID"})
@@ -120,6 +121,8 @@ def board_summary(result: Mapping[str, Any]) -> dict[str, Any]:
     """What a board needs of a result: its values, those of the closed queries too, with their intervals."""
     kept: dict[str, Any] = {name: result[name] for name in ("task", "primary") if name in result}
     kept["values"] = _plain_values(result.get("values") or {})
+    if licenses := licenses_in(result.get("notes") or ()):
+        kept["licenses"] = licenses
     closed = (result.get("breakdowns") or {}).get(FACTOR, {}).get(CLOSED)
     return kept | ({"breakdowns": {FACTOR: {CLOSED: _plain_values(closed)}}} if closed else {})
 

@@ -10,6 +10,7 @@ to be seen.
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,7 +26,15 @@ from basanite.campaign.model.plan import Campaign, Window
 from basanite.campaign.model.policy import RANK, Sight, effective, visible_result
 from basanite.campaign.model.redaction import NEVER_AN_EVALUATION
 from basanite.campaign.model.standings import Run, compared_runs
-from basanite.campaign.model.windows import CLOSED, FACTOR, final_result, has_final_value, is_blind, open_sets
+from basanite.campaign.model.windows import (
+    CLOSED,
+    FACTOR,
+    board_summary,
+    final_result,
+    has_final_value,
+    is_blind,
+    open_sets,
+)
 from basanite.campaign.office import Office
 from basanite.campaign.results.facts import Desk, Order, adopted_results, beyond_looks, content, facts_of, team_names
 from basanite.campaign.results.rankings import Ranking, stored_ranking
@@ -44,6 +53,7 @@ SHOWN: Final = load_only(
 MOST_METRICS: Final = 6
 """Columns of values on a board."""
 PURPOSE: Final = "board"
+EXPIRES: Final = re.compile(r"expires ([0-9]{4}-[0-9]{2}-[0-9]{2})")
 OPEN_QUERIES: Final = "Values and ranks use the closed queries; open queries never count toward a final value (M20)."
 
 
@@ -116,7 +126,7 @@ def visible_board(session: Session, at: Desk, subject: Subject, look: Look | Non
         left_out=field.left_out if view.shows_ranks else {},
         naming=window.naming,
         level=max((view.sights[run.id].level for run in listed), key=RANK.__getitem__, default="none"),
-        notes=_notes(at.campaign, window, view.shows_ranks),
+        notes=(*_notes(at.campaign, window, view.shows_ranks), *_licenses(view, listed)),
         provenance=_provenance(session, view, listed),
         pending=view.has_ranking and ranking is None and len(field.compared) > 1 and bool(metric),
         released="top" in view.out,
@@ -428,6 +438,22 @@ def _notes(campaign: Campaign, window: Window, ranked: bool) -> tuple[str, ...]:
     if not ranked:
         return ("No results of other teams are released yet.",)
     return (OPEN_QUERIES,) if open_sets(campaign, window) else ()
+
+
+def _licenses(view: _View, listed: Sequence[Submission]) -> tuple[str, ...]:
+    """The licenses of the judges behind values that are shown, and whether they are over (L-7)."""
+    found: dict[str, None] = {}
+    for run in listed:
+        if view.values(run):
+            held = view.held[run.id]
+            found |= dict.fromkeys((held.board or board_summary(content(view.at.office, held))).get("licenses", ()))
+    return tuple(f"{one}{_over(one, view.at.now)}" for one in found)
+
+
+def _over(sentence: str, now: datetime) -> str:
+    """What to add to a license whose date has passed."""
+    date = EXPIRES.search(sentence)
+    return " (expired: calibrate the judge again)" if date and date[1] < f"{now:%Y-%m-%d}" else ""
 
 
 def _provenance(session: Session, view: _View, listed: Sequence[Submission]) -> Provenance | None:
