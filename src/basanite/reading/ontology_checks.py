@@ -6,9 +6,10 @@ builds an index by subject, so that the work grows with the statements and not w
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations
 from typing import Final, Literal, TypeAlias
 
 from basanite.reading.ontology import KNOWN_TYPES, Cardinality, Ontology, Property
@@ -209,10 +210,14 @@ def _kind_fault(kind: FaultKind, graph: _Graph, statement: Statement, property_:
 
 def _disjoint_classes(graph: _Graph) -> Iterator[Fault]:
     clashes: dict[frozenset[Iri], tuple[Iri, Iri] | None] = {}
+    excluded: dict[Iri, set[Iri]] = {}
+    for first, second in graph.ontology.disjoint:
+        excluded.setdefault(first, set()).add(second)
+        excluded.setdefault(second, set())
     for subject, classes in graph.stated_classes.items():
         if len(classes) > 1:
             if classes not in clashes:
-                clashes[classes] = _clash(graph.ontology, classes)
+                clashes[classes] = _clash(graph.ontology, classes, excluded)
             pair = clashes[classes]
             if pair is not None and not isinstance(subject, Value):
                 words = f"{graph.short(subject)} cannot be both {graph.short(pair[0])} and {graph.short(pair[1])}"
@@ -220,14 +225,13 @@ def _disjoint_classes(graph: _Graph) -> Iterator[Fault]:
                 yield Fault("disjoint", pair[0], subject, behind, words)
 
 
-def _clash(ontology: Ontology, classes: frozenset[Iri]) -> tuple[Iri, Iri] | None:
+def _clash(ontology: Ontology, classes: frozenset[Iri], excluded: Mapping[Iri, Set[Iri]]) -> tuple[Iri, Iri] | None:
     """Two of these classes that exclude each other, themselves or by their superclasses."""
-    ordered = sorted(classes)
-    for place, first in enumerate(ordered):
-        for second in ordered[place + 1 :]:
-            ups, others = ontology.ancestors.get(first, (first,)), ontology.ancestors.get(second, (second,))
-            if any((a, b) in ontology.disjoint for a in ups for b in others):
-                return first, second
+    ups = {iri: {up for up in ontology.ancestors.get(iri, (iri,)) if up in excluded} for iri in classes}
+    ordered = sorted(iri for iri, found in ups.items() if found)  # most classes exclude nothing at all
+    for first, second in combinations(ordered, 2):
+        if any(not excluded[up].isdisjoint(ups[second]) for up in ups[first]):
+            return first, second
     return None
 
 
