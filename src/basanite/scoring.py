@@ -131,6 +131,8 @@ class Scorer:
     metrics: tuple[str, ...] = ()
     """The metrics wanted besides the primary one; none named means all."""
     progress: Progress = field(default=lambda name, files: None)
+    work: Callable[[str, int, int], None] = field(default=lambda name, done, total: None)
+    """Called while a long scoring goes on, with the name of the submission and how much of how much is done."""
     executor: Executor | None = None
     """Who computes draws of metrics that are no function of sums: a cluster, or nobody but this process."""
 
@@ -348,6 +350,8 @@ class Scorer:
             if missing is not None:
                 raise missing
             if opened is not None:
+                if hasattr(opened, "scoring_progress"):
+                    opened.scoring_progress = lambda done, total: self.work(name, done, total)
                 validate_submission(
                     opened, findings, executor=executor, progress=lambda files: self.progress(name, files)
                 )

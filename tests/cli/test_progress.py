@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import io
+import re
 import sys
 
 import pytest
+from tests.cli.running import READING, here
 
+from basanite.cli import terminal
 from basanite.cli.terminal import SECONDS_BEFORE_PROGRESS, SECONDS_BETWEEN_LINES, Bar, Counted, Progress
 
 
@@ -120,3 +123,31 @@ def test_nothing_goes_to_standard_output(capsys, clock):
     progress.close()
     told = capsys.readouterr()
     assert (told.out, told.err.count("\n")) == ("", 1)
+
+
+@pytest.mark.req("R-36")
+def test_long_scoring_of_answers_tells_how_much_is_done_and_how_long_the_rest_takes(monkeypatch):
+    monkeypatch.setattr(terminal, "SECONDS_BETWEEN_LINES", 0.0)
+    monkeypatch.setattr(terminal, "SHARE_BETWEEN_LINES", 0.0)
+    nfl = READING / "nfl"
+    words = ("score", "reading", "--reference", nfl, "--submission", nfl / "answers" / "baseline.ndjson", "--json")
+    ended = here(*words, "--draws", "100")
+    assert ended.code == 0, ended.stderr
+    found = re.findall(r"baseline: ([\d,]+) of ([\d,]+) answers scored, about (\d+) s left", ended.stderr)
+    done = [int(one.replace(",", "")) for one, _, _ in found]
+    (total,) = {int(of.replace(",", "")) for _, of, _ in found}
+    answers = len((nfl / "answers" / "baseline.ndjson").read_text().splitlines())
+    versions = len(list((nfl / "gold").glob("v*.ndjson")))
+    assert total == answers * (1 + versions), "once for the tables, and once against each version of the gold"
+    assert len(done) > 10
+    assert done == sorted(done)
+    assert (done[0] < total / 10, done[-1]) == (True, total)
+
+
+def test_the_time_left_is_that_of_what_is_done_so_far(monkeypatch, clock):
+    stream = watched(monkeypatch, Terminal)
+    progress = Progress(clock)
+    progress.work("Alpha", 0, 1000)
+    clock.now += 30
+    progress.work("Alpha", 250, 1000)
+    assert "Alpha: 250 of 1,000 answers scored, about 90 s left" in stream.getvalue()

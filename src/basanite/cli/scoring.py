@@ -96,6 +96,7 @@ class RunOptions:
             workers=self.workers,
             metrics=self.metrics,
             progress=progress,
+            work=progress.work,
             executor=executor,
         )
 

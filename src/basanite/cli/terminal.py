@@ -99,11 +99,22 @@ class StatusLine:
 
 
 class Progress(StatusLine):
-    """Tells how many files of a submission have been read."""
+    """Tells how many files of a submission have been read, and how far its scoring is."""
+
+    scoring: float | None = None
+    """When scoring began."""
 
     def __call__(self, name: str, files: int) -> None:
         """Show how many files there are so far."""
         self.tell(f"{name}: {files} files read, {self.time_passed:.0f} s")
+
+    def work(self, name: str, done: int, total: int) -> None:
+        """Show how much of a long scoring is done, and about how long the rest takes."""
+        if self.scoring is None:
+            self.scoring = self.clock()
+        passed = self.clock() - self.scoring
+        left = passed * (total - done) / done if done else 0.0
+        self.tell(f"{name}: {done:,} of {total:,} answers scored, about {left:.0f} s left")
 
 
 class Counted(StatusLine):

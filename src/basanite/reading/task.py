@@ -5,7 +5,7 @@ from __future__ import annotations
 import atexit
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
 from pathlib import Path
@@ -42,6 +42,18 @@ NO_HUMAN: Final = "no answers of people were given, so ratios to human performan
 QUERIES_FIXED: Final = "draws are of whole documents; queries and gold are held fixed"
 
 
+class _Told:
+    """Counts the answers that are scored, against one version of the gold after the other."""
+
+    def __init__(self, work: Callable[[int, int], None], size: int, passes: int) -> None:
+        self.work, self.size, self.total, self.done = work, size, size * passes, 0
+
+    def add(self, answers: int) -> None:
+        """Note that so many more are."""
+        self.done += answers
+        self.work(self.done, self.total)
+
+
 class ReadingRun:
     """One system's answers on their way to rows."""
 
@@ -56,6 +68,8 @@ class ReadingRun:
         self.truth, self.inputs, self.settings, self.human = truth, inputs, settings, human
         self.tables = tables
         self.answers: tuple[Answer, ...] = ()
+        self.scoring_progress: Callable[[int, int], None] = lambda done, total: None
+        """Called while answers are scored with how many are, of how many."""
 
     def pieces(self, findings: Findings) -> Iterator[Path]:
         """The one file of the submission."""
@@ -89,10 +103,11 @@ class ReadingRun:
         answers, left_out = self._relevant_answers(self.answers)
         said = self._relevant_answers(self.human)[0]
         people = pooled(said, gold, credit)
-        machine, human = (settled_cells(side, gold, credit) for side in (answers, people))
+        told = _Told(self.scoring_progress, len(answers) + len(people), 1 + len(versions(self.truth.package.root)))
+        machine, human = (settled_cells(side, gold, credit, told=told.add) for side in (answers, people))
         table = self._table(machine, human, gold)
         readers = self._panel(said, credit).readers()
-        versions_of_it = self._versions(system, people)
+        versions_of_it = self._versions(system, people, told)
         kept = Kept(system, self.truth.phase, versions_of_it, spoken_of(answers, gold), table, readers)
         current = next(one for one in kept.versions if one.version == self.truth.version)
         metrics = tuple(metric.bind(beta=self.settings["beta"]) for metric in METRICS)
@@ -151,13 +166,14 @@ class ReadingRun:
             if len(index):
                 yield level, LevelRows(index, _without_nobody(rows[index], human))
 
-    def _versions(self, system: str, people: Sequence[Answer]) -> tuple[VersionScore, ...]:
+    def _versions(self, system: str, people: Sequence[Answer], told: _Told) -> tuple[VersionScore, ...]:
         """The same answers against every version of the gold (S-21)."""
         truth, found = self.truth, []
         sides = self._relevant_answers(self.answers)[0], people
         for name, path in versions(truth.package.root).items():
             gold = truth.gold if name == truth.version else read_gold(path, truth.known, Findings())
             found.append(score_of_version(name, gold, sides, truth, self.settings, system))
+            told.add(told.size)
         return tuple(found)
 
     def _digests(self) -> dict[str, str]:

@@ -8,7 +8,7 @@ neither right nor wrong (R-24).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -138,13 +138,22 @@ def counts_of(cells: Mapping[Cell, Settled], gold: Gold, documents: Sequence[str
     return counts
 
 
-def settled_cells(answers: Iterable[Answer], gold: Gold, credit: Credit = share) -> dict[Cell, Settled]:
-    """Every query and document that a side has answers for, settled; first, things without a name are recognized."""
+def settled_cells(
+    answers: Iterable[Answer], gold: Gold, credit: Credit = share, *, told: Callable[[int], None] = lambda answers: None
+) -> dict[Cell, Settled]:
+    """Every query and document that a side has answers for, settled; first, things without a name are recognized.
+
+    `told` is called after each of them with the number of its answers.
+    """
     known = [
         [one.answer for found in side.values() for one in found] for side in (gold.inside, gold.outside, gold.settled)
     ]
     named = resolve(tuple(answers), known, credit)
-    return {cell: settle(found, gold, cell, credit) for cell, found in by_cell(named).items()}
+    cells: dict[Cell, Settled] = {}
+    for cell, found in by_cell(named).items():
+        cells[cell] = settle(found, gold, cell, credit)
+        told(len(found))
+    return cells
 
 
 def never_adjudicated(cells: Mapping[Cell, Settled], gold: Gold, credit: Credit = share) -> tuple[int, int]:
