@@ -207,6 +207,8 @@ def _entries(folder: Path) -> Iterator[str]:
 def _content(path: Path) -> str:
     if path.is_symlink():
         return f"link\0{path.readlink()}"
+    if not path.is_file():  # a pipe, which would have its reader wait for ever
+        return "special"
     digest = hashlib.sha256()
     with path.open("rb") as file:
         while piece := file.read(2**20):

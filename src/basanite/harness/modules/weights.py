@@ -18,13 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from basanite.errors import BasaniteError, FeaturesError, UnreadableError
-from basanite.harness.foreign.programs import Surroundings, tree_digest
+from basanite.harness.foreign.programs import Surroundings
 from basanite.harness.modules.interfaces import Features, Module, Parameters, Scores
 from basanite.representation.extraction.inputs import read_picture
 from basanite.representation.extraction.model_folder import (
     CONFIG,
     LocalModel,
     checked_layers,
+    digest_of_files,
     open_model,
     read_json_object,
 )
@@ -83,9 +84,15 @@ def weights_digest(name: str, around: Surroundings) -> str:
         path = weights_path(name, around)
         if not path.exists():
             raise UnreadableError(f"There is no folder or file {path} with weights. The path starts at the plan.")
-        lines = [f"{one.name}\0{tree_digest(one)}\n" for one in weights_files(path)]
+        lines = [f"{one.relative_to(path.parent)}\0{digest_of_files([one])}\n" for one in _every_file(path)]
         around.digests[name] = f"sha256:{hashlib.sha256(''.join(lines).encode()).hexdigest()}"
     return around.digests[name]
+
+
+def _every_file(path: Path) -> Iterator[Path]:
+    """Every regular file of a system, also behind links, which the folders of hubs consist of."""
+    for top in weights_files(path):
+        yield from (top,) if top.is_file() else sorted(one for one in top.rglob("*") if one.is_file())
 
 
 def weights_model(name: str, around: Surroundings) -> LocalModel:

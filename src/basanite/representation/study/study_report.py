@@ -12,7 +12,7 @@ from basanite import __version__
 from basanite.canonical import plain_values
 from basanite.figures import Axis, Cell, Chart, Table, Text
 from basanite.reports.report import Facts, Report, Section, facts_table, sections_with_content
-from basanite.reports.wording import enumeration, number, plural
+from basanite.reports.wording import enumeration, number, plural, true_minus
 from basanite.representation.catalogue import measure_title
 from basanite.representation.measures.all_measures import measured_families
 from basanite.representation.measures.results import CHANGES_WITH_CLASSES, DIRECTIONS, Floats, number_or_none
@@ -227,7 +227,9 @@ def _value_cells(found: StudyResult, measure: str) -> Iterator[Cell]:
         yield number_or_none(cell["values"][measure])
         mean, deviation = cell["mean"][measure], cell["deviation"][measure]
         yield (
-            "–" if mean is None else f"{number(mean)} ± {number(deviation if deviation is not None else float('nan'))}"
+            "–"
+            if mean is None
+            else true_minus(f"{number(mean)} ± {number(deviation if deviation is not None else float('nan'))}")
         )
 
 
