@@ -106,7 +106,7 @@ def board_chart(board: SeenBoard, title: str) -> Chart | None:
     table = Table(title, ("System", name, "Low", "High", "Group"), bars)
     return Chart(
         title,
-        _in_words(board),
+        board_verdict(board),
         "bars",
         table,
         Axis(name, name),
@@ -119,10 +119,10 @@ def board_chart(board: SeenBoard, title: str) -> Chart | None:
 def _board(page: BoardPage) -> Section:
     chart = board_chart(page.board, f"{page.title}: values with 95% CIs")
     figures: tuple[Figure, ...] = (board_table(page.board, page.title),)
-    return Section(page.title, _in_words(page.board), figures if chart is None else (chart, *figures))
+    return Section(page.title, board_verdict(page.board), figures if chart is None else (chart, *figures))
 
 
-def _in_words(board: SeenBoard) -> str:
+def board_verdict(board: SeenBoard) -> str:
     """What a board says: the first group, without claiming an order inside of it."""
     ranked = [row for row in board.rows if row.value is not None and not row.baseline]
     if not ranked:
@@ -226,7 +226,7 @@ def _participation(found: Gathered, runs: Mapping[str, Mapping[str, int]]) -> Ta
 def _sentences(found: Gathered) -> Iterator[str]:
     yield f"{plural('board', len(found.boards))} with {plural('system', len(found.systems))}."
     for page in found.boards[:5]:
-        yield f"{page.title}: {_in_words(page.board)}"
+        yield f"{page.title}: {board_verdict(page.board)}"
     yield (
         f"{plural('deviation', len(found.departures))} from the plan."
         if found.departures

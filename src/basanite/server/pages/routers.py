@@ -39,6 +39,7 @@ from basanite.server.pages import (
     panel_items,
     panel_judges,
     panel_results,
+    program,
     reading,
     reading_gold,
     reading_question,
@@ -64,6 +65,7 @@ GENERAL = (
     leaderboard_exports,
     announcements,
     operators,
+    program,
 )
 PARTICIPANTS = (submit, submissions, transcripts, compare, teams, results)
 ORGANIZERS = (

@@ -7,7 +7,8 @@ from tests.server.pages.states import NOW, count, name, row, seen, several
 from basanite.campaign.archive.public_record import BoardPage as Released
 from basanite.campaign.archive.public_record import Departure
 from basanite.campaign.results.views import BoardRow, Provenance, SeenBoard
-from basanite.server.pages import results
+from basanite.figures import Table
+from basanite.server.pages import program, results
 from basanite.server.pages.values import values_of
 
 
@@ -47,7 +48,15 @@ def plan_page(state):
     return results.PlanPage("Plan", several(state, row, 200), gone, 2, "d" * 64, name(state))
 
 
+def program_page(state):
+    table = Table("Progress", ("Campaign", "Value"), several(state, lambda s, n: (name(s), 0.5)))
+    sections = several(state, lambda s, n: program.ProgramSection(name(s), name(s), (), (table,)), 3)
+    years = (2017, 2018) if sections else ()
+    return program.ProgramPage("Program", (name(state),) if sections else (), sections, years, 2018)
+
+
 ALL = {
+    program.ProgramPage: program_page,
     results.ResultsPage: results_page,
     results.BoardPage: board_page,
     results.SystemPage: system_page,
