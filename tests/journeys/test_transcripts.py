@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from tests.journeys.test_people_work import heading
+from tests.journeys.test_people_work import begin_judging, heading
 from tests.journeys.world import HOME, campaign_text, window_text
 from tests.models.loopback_model import LoopbackModel, serving, sum_of
 from tests.models.test_run import COMMAND, ITEMS, written
@@ -54,6 +54,7 @@ def test_flagged_answers_go_to_a_panel_with_one_click_and_are_judged(world):
         world.admin("panel", "enrol", "flagged-answers", "jana@example.org")
         world.admin("panel", "open", "flagged-answers")
         jana.open(world.link("jana@example.org", "judging/"))
+        begin_judging(jana)
         heading(jana, "Item 1 of 1")
         assert "What is 5 plus 7?" in jana.text
         assert not re.search("parrot|Alpha", jana.text), "judges do not see whose answer it is"

@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from basanite import canonical
+from basanite.cli.dataset_card import card
 from basanite.cli.options import PATH, as_json, example, run_or_exit, say, show_findings
 from basanite.errors import InvalidInputError, SettingError
 from basanite.formats.datasets.build_pack import BuildPack, is_build_pack, read_build_pack
@@ -36,6 +37,9 @@ SHARE = 0.04
 )
 def dataset() -> None:
     """Check a released dataset, build packs from a table of documents, or generate an evaluation for a rehearsal."""
+
+
+dataset.add_command(card)
 
 
 @dataset.command(epilog=example("basanite dataset check IARPA_MATERIAL-BASE-1A"))

@@ -104,6 +104,7 @@ SECTIONS: Final = {
     },
     "Language models": {
         "run": ("run", "Ask a language model about every item, within a budget; resume where it stopped."),
+        "canary": ("canary", "Sealed tests: traceable copies, leaks, retired items, overlap with training data."),
         "transcripts": ("transcripts", "Read what models answered: search, filter, systems side by side on a page."),
     },
     "Human judging and annotation": {

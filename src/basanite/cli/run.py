@@ -7,6 +7,8 @@ import math
 import os
 import sys
 from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,9 +29,12 @@ from basanite.cli.terminal import StatusLine
 from basanite.errors import InvalidInputError, SettingError, UnreadableError
 from basanite.extras import required_module
 from basanite.models.answers import CODE, answer_of, check_task, is_refusal, score_table, write_submissions
+from basanite.models.canaries import read_register
+from basanite.models.endpoint import ask
+from basanite.models.local_model import LocalModel, local_folder, with_content
 from basanite.models.model_run import Ended, ModelRun, Tools
 from basanite.models.requests import Items, most_cost, read_items, requests
-from basanite.models.system_file import System, read_system
+from basanite.models.system_file import CHAT, System, read_system
 from basanite.models.transcript_file import NAME, Transcripts, Turn, header_of
 from basanite.problems import Findings
 
@@ -63,6 +68,7 @@ class RunProgress(StatusLine):
 )
 @click.option("--limit", type=click.IntRange(1), help="Ask only about the first items, to try a prompt.")
 @click.option("--cache", type=PATH, help="A folder of answers that runs share: no request is paid for twice.")
+@click.option("--retired", type=PATH, help="A register of `basanite canary`: its retired items are not asked about.")
 @click.option("--accept-errors", is_flag=True, help="Finish although calls failed: these items have empty answers.")
 @click.option("--check", is_flag=True, help="Show the first prompt and the most that the run can cost; call nothing.")
 @settings_option
@@ -75,6 +81,7 @@ def run(
     references: tuple[Path, ...],
     limit: int | None,
     cache: Path | None,
+    retired: Path | None,
     accept_errors: bool,
     check: bool,
     settings: tuple[str, ...],
@@ -91,6 +98,9 @@ def run(
     for missing in (path for path in references if not path.exists()):
         raise UnreadableError(f"{missing} does not exist. Fix: check --reference; nothing was asked yet.")
     system, items = run_or_exit(lambda: _read_inputs(system_file, data, as_json=as_json), json=as_json, plain=True)
+    folder = local_folder(system, system_file)
+    system = system if folder is None else with_content(system, folder)
+    items = items if retired is None else _without_retired(items, retired)
     asked = items if limit is None else _first_items(items, limit)
     if check:
         _show_check(system, asked, as_json=as_json)
@@ -100,7 +110,7 @@ def run(
         if transcripts.cut:
             say(f"The last line of {transcripts.path} was cut off by a crash; its item is asked again.")
         try:
-            ended = asyncio.run(_finish(system, asked, transcripts, cache))
+            ended = asyncio.run(_finish(system, asked, transcripts, Engine(folder, cache)))
         except KeyboardInterrupt:
             say(f"Interrupted; {len(transcripts.turns)} calls are kept. Type the same command to resume.")
             raise click.exceptions.Exit(130) from None
@@ -129,6 +139,18 @@ def _first_items(items: Items, limit: int) -> Items:
     return Items(items.file, items.digest, items.names[:limit], items.fields[:limit])
 
 
+def _without_retired(items: Items, register: Path) -> Items:
+    """The items that are not retired."""
+    gone = read_register(register).retired
+    kept = [(name, row) for name, row in zip(items.names, items.fields, strict=True) if name not in gone]
+    if not kept:
+        raise SettingError("All items are retired. Fix: give other items.")
+    if len(kept) < len(items.names):
+        say(f"{len(items.names) - len(kept)} retired items are not asked about.")
+    names, rows = zip(*kept, strict=True)
+    return Items(items.file, items.digest, tuple(names), tuple(rows))
+
+
 def _show_check(system: System, items: Items, *, as_json: bool) -> None:
     """What would be asked first, and the most that all of it can cost."""
     calls = list(requests(items, system))
@@ -136,26 +158,46 @@ def _show_check(system: System, items: Items, *, as_json: bool) -> None:
     if as_json:
         from basanite import canonical
 
-        about = {"calls": len(calls), "most_cost": cost, "currency": system.price.currency, "prompt": calls[0].prompt}
+        about = {
+            "calls": len(calls),
+            "most_cost": cost,
+            "currency": system.price.currency,
+            "prompt": "" if system.sealed else calls[0].prompt,
+        }
         sys.stdout.write(canonical.dumps(about))
         return
-    click.echo(calls[0].prompt)
+    click.echo("(sealed)" if system.sealed else calls[0].prompt)
     most = f"{cost:.4f} {system.price.currency}"
     say(f"{len(calls)} calls of {system.endpoint.model}, at most {most}. Nothing was sent.")
 
 
-async def _finish(system: System, items: Items, transcripts: Transcripts, cache: Path | None) -> Ended:
+@dataclass(frozen=True)
+class Engine:
+    """What answers: the model of a folder, or where there is none an endpoint; and where answers are shared."""
+
+    folder: Path | None
+    cache: Path | None
+
+
+async def _finish(system: System, items: Items, transcripts: Transcripts, engine: Engine) -> Ended:
     """Make the calls that are left."""
+    if engine.folder is not None:
+        model = LocalModel(engine.folder, chat=system.endpoint.api == CHAT)
+        return await _work(system, items, transcripts, Tools(model.ask, cache=engine.cache))
     httpx2 = required_module("httpx2")
     limits = httpx2.Limits(max_connections=system.endpoint.parallel, max_keepalive_connections=system.endpoint.parallel)
     timeout = httpx2.Timeout(system.endpoint.timeout)
-    progress = RunProgress(system, len(transcripts.turns))
     async with httpx2.AsyncClient(timeout=timeout, limits=limits, follow_redirects=False, trust_env=True) as client:
-        work = ModelRun(system, items, transcripts, Tools(client, _key(system), cache=cache))
-        try:
-            return await work.finish(progress)
-        finally:
-            progress.close()
+        return await _work(system, items, transcripts, Tools(partial(ask, client), _key(system), cache=engine.cache))
+
+
+async def _work(system: System, items: Items, transcripts: Transcripts, tools: Tools) -> Ended:
+    """Make the calls that are left, and show how far they are."""
+    progress = RunProgress(system, len(transcripts.turns))
+    try:
+        return await ModelRun(system, items, transcripts, tools).finish(progress)
+    finally:
+        progress.close()
 
 
 def _key(system: System) -> str:

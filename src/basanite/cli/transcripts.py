@@ -24,7 +24,7 @@ SHOWN = 400
 """Characters of a text that a terminal shows."""
 
 
-@click.command(epilog=example("basanite transcripts adder no-carry --out compared.html"))
+@click.command(epilog=example("basanite transcripts answers/adder.jsonl answers/no-carry.jsonl --out compared.html"))
 @click.argument("runs", nargs=-1, required=True, type=PATH, metavar="RUN...")
 @click.option("--out", type=PATH, help="Write a page (.html) with all calls, side by side for several runs.")
 @click.option("--search", "words", default="", help="Only calls that contain all of these words.")

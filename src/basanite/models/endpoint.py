@@ -90,7 +90,7 @@ async def ask(client: httpx2.AsyncClient, system: System, one: Request, headers:
 def _status_error(response: httpx2.Response, content: bytes, system: System) -> BasaniteError:
     """What a status other than 200 means for this call, and for all others."""
     status = response.status_code
-    said = f"the endpoint answered {status}{_message(content)}"
+    said = f"the endpoint answered {status}{'' if system.sealed else _message(content)}"
     if status in BUSY:
         return BusyError(said, _pause(response.headers.get("retry-after")))
     if status in PASSING:

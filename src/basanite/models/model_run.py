@@ -9,30 +9,29 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from basanite.canonical import canonical_line, parse_canonical
-from basanite.models.endpoint import Answer, BusyError, CallError, RefusedCallError, StoppedRunError, ask
+from basanite.models.endpoint import Answer, BusyError, CallError, RefusedCallError, StoppedRunError
 from basanite.models.requests import Items, Request, most_cost, requests
 from basanite.models.system_file import MILLION, System
 from basanite.models.transcript_file import Transcripts, Turn
 
-if TYPE_CHECKING:
-    import httpx2
-
 FIRST_WAIT: Final = 0.5
 LONGEST_WAIT: Final = 60.0
 Tell = Callable[[int, int, Transcripts], None]
+Ask = Callable[[System, Request, Mapping[str, str]], Awaitable[Answer]]
+"""Who answers a request: an endpoint, or a model in this process."""
 
 
 @dataclass(frozen=True)
 class Tools:
-    """What a run works with besides the system: the client, the key, dice, and the folder of earlier answers."""
+    """What a run works with besides the system: who answers, the key, dice, and the folder of earlier answers."""
 
-    client: httpx2.AsyncClient
+    ask: Ask
     key: str = ""
     rng: random.Random = field(default_factory=random.Random)
     cache: Path | None = None
@@ -139,13 +138,13 @@ class ModelRun:
 
     async def _turn(self, one: Request) -> Turn | None:
         """The call with all its tries; None where the run has to stop."""
-        turn, attempt = Turn(one.item, one.repeat, one.digest, one.prompt), 0
+        turn, attempt = self._begun(one), 0
         while not self.stopped:
             if not await self._may_call():
                 return None
             attempt += 1
             try:
-                answer = await ask(self.tools.client, self.system, one, self._headers())
+                answer = await self.tools.ask(self.system, one, self._headers())
             except BusyError as error:
                 attempt -= 1
                 if not self._pause(error):
@@ -164,6 +163,10 @@ class ModelRun:
                     self._stop("the endpoint counts no tokens, so no budget of cost or tokens can be kept: use calls")
                 return self._answered(replace(turn, attempts=attempt), answer)
         return None
+
+    def _begun(self, one: Request) -> Turn:
+        """The call before it is answered; what a sealed item asks is written nowhere."""
+        return Turn(one.item, one.repeat, one.digest, "" if self.system.sealed else one.prompt)
 
     def _answered(self, turn: Turn, answer: Answer) -> Turn:
         """The call with its answer; where the endpoint counts no tokens, nothing is claimed of its cost."""
@@ -222,7 +225,7 @@ class ModelRun:
         counts = (found.get("tokens_in"), found.get("tokens_out"))
         sent, answered = (count if isinstance(count, int) else None for count in counts)
         answer = Answer(found["text"], str(found.get("finish", "")), found.get("refused") is True, sent, answered, 0.0)
-        turn = self._answered(Turn(one.item, one.repeat, one.digest, one.prompt), answer)
+        turn = self._answered(self._begun(one), answer)
         return replace(turn, cached=True, latency=None)
 
     def _remember(self, one: Request, turn: Turn) -> None:

@@ -29,11 +29,15 @@ COLUMN: Final = re.compile(r"\{\{|\}\}|\{([^{}\n]{1,100})\}")
 """A column of an item in a template; two braces stand for one."""
 CHAT: Final = "chat"
 COMPLETIONS: Final = "completions"
+FOLDER: Final = "folder:"
+"""What the address of a model in a local folder begins with."""
 Positive: TypeAlias = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 NotNegative: TypeAlias = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
 def _address(text: str) -> str:
+    if text.startswith(FOLDER) and text.removeprefix(FOLDER).strip():
+        return text
     parts = urlsplit(text)
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
         raise WrongError("`{key}` of {place} is no address of an endpoint", 'write {key} = "https://HOST/v1"')
@@ -76,7 +80,7 @@ class Endpoint(Section):
     """Where the model is asked, and how hard."""
 
     url: Annotated[str, AfterValidator(_address)]
-    """The address that ends before `/chat/completions`."""
+    """The address that ends before `/chat/completions`, or `folder:PATH` for a model of transformers in a folder."""
     model: str
     """What the endpoint calls the model."""
     key: Annotated[str, AfterValidator(_variable)] = ""
@@ -175,6 +179,8 @@ class System(Section):
     """Where the run stops."""
     repeats: Annotated[int, Field(ge=1, le=1000)] = 1
     """How often each item is asked."""
+    sealed: bool = False
+    """Whether items are sealed: no prompt is written or shown, and no message of the endpoint, which may repeat one."""
 
     def check(self, table: Table) -> Self:
         """The system, with what must fit together reported."""
