@@ -33,7 +33,10 @@ REGISTER = click.option("--register", type=PATH, required=True, help="The regist
 SHOWN = 20
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    epilog=example("basanite canary check answers sums.jsonl --register canaries.json"),
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 def canary() -> None:
     """Sealed tests of models: copies with canaries, leaks, retired items, and overlap with training data."""
 
