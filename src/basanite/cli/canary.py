@@ -47,7 +47,8 @@ def canary() -> None:
 @click.option("--column", default="question", show_default=True, help="The column of the texts.")
 @click.option("--out", type=PATH, required=True, help="The folder for the copies.")
 @REGISTER
-def make(items: Path, recipients: tuple[str, ...], column: str, out: Path, register: Path) -> None:
+@as_json
+def make(items: Path, recipients: tuple[str, ...], column: str, out: Path, register: Path, as_json: bool) -> None:
     """Write a copy of ITEMS for each recipient, with a canary of its own; retired items are left out."""
     rows, known = read_rows(items), read_register(register)
     date = f"{datetime.now(UTC):%Y-%m-%d}"
@@ -59,8 +60,13 @@ def make(items: Path, recipients: tuple[str, ...], column: str, out: Path, regis
     out.mkdir(parents=True, exist_ok=True)
     for name, content in copies.items():
         (out / f"{names[name]}.jsonl").write_bytes(content)
-        click.echo(visible(f"• {name}: {out / names[name]}.jsonl"))
     left = sum(str(row["id"]) in known.retired for row in rows)
+    if as_json:
+        made = {name: str(out / f"{names[name]}.jsonl") for name in copies}
+        sys.stdout.write(canonical.dumps({"copies": made, "retired": left}))
+        return
+    for name in copies:
+        click.echo(visible(f"• {name}: {out / names[name]}.jsonl"))
     if left:
         say(f"{plural('retired item', left)} left out.")
 
@@ -90,13 +96,17 @@ def check(files: tuple[Path, ...], register: Path, as_json: bool) -> None:
 @click.argument("items", nargs=-1, required=True)
 @click.option("--reason", required=True, help="Why; it is kept in the register.")
 @REGISTER
-def retire(items: tuple[str, ...], reason: str, register: Path) -> None:
+@as_json
+def retire(items: tuple[str, ...], reason: str, register: Path, as_json: bool) -> None:
     """Retire ITEMS: later copies leave them out, and `basanite run --retired` does not ask about them."""
     known = read_register(register)
     date = f"{datetime.now(UTC):%Y-%m-%d}"
     new = [name for name in items if name not in known.retired]
     known.retired |= {name: {"date": date, "reason": reason} for name in new}
     write_register(register, known)
+    if as_json:
+        sys.stdout.write(canonical.dumps({"new": new, "retired": len(known.retired)}))
+        return
     say(f"{plural('item', len(new))} retired; {len(known.retired)} in all.")
 
 
