@@ -15,7 +15,7 @@ import click
 from basanite.canonical import dumps, plain_values
 from basanite.cli.judge_rounds import JUDGING, scheme_at
 from basanite.cli.options import PATH, as_json, example, gather_options, plain_findings, run_or_exit, say, show_report
-from basanite.cli.run import _finish
+from basanite.cli.run import Engine, _finish
 from basanite.errors import InvalidInputError, SettingError
 from basanite.figures import Table
 from basanite.models.judge_effects import Effect, chosen_items, effects_of, own_effect, variants
@@ -33,6 +33,7 @@ from basanite.models.judge_run import (
     read_judged_items,
 )
 from basanite.models.judge_tables import as_number, judged_question, read_answers_table
+from basanite.models.local_model import local_folder, with_content
 from basanite.models.system_file import System, read_system
 from basanite.problems import Findings
 from basanite.reports.report import Report, Section
@@ -139,7 +140,9 @@ def show_check(scheme: Scheme, system: System, items: Sequence[Item], *, as_json
 
 
 async def _judge(scheme: Scheme, system: System, items: Sequence[Item], asking: Asking) -> JudgeRun:
-    call = partial(_finish, cache=asking.cache)
+    folder = local_folder(system, asking.system)
+    system = system if folder is None else with_content(system, folder)
+    call = partial(_finish, engine=Engine(folder, asking.cache))
     return await judge_items(scheme, system, items, asking.out, call, asking.retries)
 
 
