@@ -187,6 +187,7 @@ def _drift(anchors: Sequence[Item], run: JudgeRun, scheme: Scheme) -> Drift:
 def _write(
     scheme: Scheme, system: System, items: Sequence[Item], run: JudgeRun, out: Path, header: dict[str, str], drift: Any
 ) -> dict[str, Any]:
+    # Seven arguments: each part of a run of judges has a file or a line of its own in what is written.
     made = judge_files(scheme, system, items, run)
     for file in made:
         path = out / file.name

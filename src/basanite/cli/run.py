@@ -223,6 +223,7 @@ def _write_answers(
     settings: Mapping[str, str],
 ) -> dict[str, Any]:
     """Submissions, and with a reference the table of scores."""
+    # Seven arguments: what was asked and answered, where it goes, and what it is scored against.
     paths = write_submissions(out, task, system, items, transcripts.turns)
     written: dict[str, Any] = {"submissions": [str(path) for path in paths]}
     if references:

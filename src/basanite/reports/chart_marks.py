@@ -222,6 +222,7 @@ def text(
     words: str, place: Place, ink: str, size: float, *, weight: int = 400, align: str = "left", more: str = ""
 ) -> str:
     """Words at a place; all of them are escaped here and nowhere else."""
+    # Seven arguments: each is an attribute of the element, and charts name those that differ from the usual.
     bold = f' font-weight="{weight}"' if weight != 400 else ""
     at = f'x="{pixels(place[0])}" y="{pixels(place[1])}"'
     return f'<text {at} fill="{ink}" font-size="{size}"{bold}{ANCHORS[align]}{more}>{escape(words)}</text>'

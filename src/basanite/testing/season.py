@@ -174,6 +174,7 @@ def small_campaign_text(
 
     `more` is put at the end: further windows, packs or agreements.
     """
+    # Eight arguments: each is a word of the file that some tests need to differ.
     # Eight options: plug-ins' tests call it, and each of them is one setting of the file.
     named = "[" + ", ".join(f'"{act}"' for act in two_people) + "]"
     head = HEAD.format(

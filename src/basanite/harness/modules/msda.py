@@ -38,6 +38,7 @@ class MarginalisedAutoencoder:
         precision: Literal["float32", "float64"] = "float64",
         seed: int = 0,
     ) -> None:
+        # Seven arguments: they are the parameters of the module that a plan may set.
         if layers < 1 or units < 1 or not 0 <= noise < 1:
             raise SettingError(
                 f"{layers} layers of {units} units with noise {noise}: use 1, 1 and 0 to below 1 at least."

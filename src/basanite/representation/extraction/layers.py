@@ -92,6 +92,7 @@ def extract_batches(
     progress: Progress = lambda done, total: None,
 ) -> Iterator[dict[str, NDArray[np.float32]]]:
     """The features of several layers, a batch at a time: nothing but one batch is ever in memory."""
+    # Seven arguments: they are those of `extract`, which anyone may call.
     how = reading or Reading()
     work = TorchLayers(model, wanted, how, device) if is_torch(model) else _SklearnLayers(model, wanted)
     total = input_rows(inputs)

@@ -95,6 +95,7 @@ def show_transcripts(
     after: Annotated[int, Query(ge=0, lt=2**31)] = 0,
 ) -> Response:
     """The page."""
+    # Seven parameters: FastAPI reads each part of the call from one of its own.
     wanted = CallSearch(words, state if state in STATES else "", (), after, ROWS)
     first = answers.shown_calls(caller.office, caller.viewer, caller.actor, run, wanted)
     items = tuple(dict.fromkeys(str(call["item"]) for call in first.calls))

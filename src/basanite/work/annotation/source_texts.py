@@ -158,6 +158,7 @@ def _sound(found: Iterable[Found], findings: Findings) -> Iterator[SourceText]:
 def _add(
     findings: Findings, file: str, line: int | None, message: str, fix: str, found: str = "", *, warn: bool = False
 ) -> None:
+    # Seven arguments: each is a part of a problem.
     severity: Severity = "warn" if warn else "reject"
     findings.add(
         Problem(RULE, file[:100], line, None, message, fix, shortened(found), severity=severity, where="reference")

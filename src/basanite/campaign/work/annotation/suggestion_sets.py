@@ -82,6 +82,7 @@ def suggest(
     session: Session, office: Office, actor: Actor, project_id: str, source: str, found: Source, *, share: float = SHARE
 ) -> MadeSet:
     """Keep a new set: it is shown with every text that nobody has opened yet, but for a random share of the tasks."""
+    # Seven arguments: who acts where, and a set with its source and the share that is shown without it.
     project = find_project(session, project_id, lock=True)
     require_organiser(session, actor, project.campaign_id)
     require_open(project)
@@ -116,6 +117,7 @@ def _row(
     source: str,
     one: Suggested,
 ) -> AnnotationSuggestion:
+    # Seven arguments: each is a column of the row.
     return AnnotationSuggestion(
         campaign_id=project.campaign_id,
         project_id=project.id,
