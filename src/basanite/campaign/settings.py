@@ -195,6 +195,8 @@ class Settings(BaseSettings):
     program_reads: tuple[Path, ...] = ()
     """Folders of this machine that programs of teams may read besides the system's own: interpreters, libraries."""
     zone: str = "UTC"
+    language: Literal["en", "de", "es", "ar"] = "en"
+    """The language of pages for participants and judges, where neither the reader nor the browser wants another."""
     mail: Mail = Field(default_factory=Mail)
     storage: Storage = Field(default_factory=Storage)
     limits: Limits = Field(default_factory=Limits)

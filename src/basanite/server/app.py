@@ -29,6 +29,7 @@ from basanite.server.accounts.tokens import recognise_token
 from basanite.server.api.schema import complete_document
 from basanite.server.faults import note_fault
 from basanite.server.guard import Guard, Lanes, Throttle
+from basanite.server.languages import LanguageOfCall
 from basanite.server.pages.routers import ROUTERS
 from basanite.server.pages.site import error_page
 from basanite.server.roles import OPERATOR, Caller, allow
@@ -57,6 +58,7 @@ def make_app(office: Office, *, worker: bool = False) -> FastAPI:
     app.state.throttle = Throttle()
     app.state.lanes = Lanes()
     app.state.observing = Observing(office)
+    app.add_middleware(LanguageOfCall, usual=office.settings.language)
     app.add_middleware(Guard, observing=app.state.observing, https=office.settings.https)
     faults.install(app)
     app.router.routes.extend(_routes())

@@ -21,6 +21,7 @@ from markupsafe import Markup, escape
 
 from basanite.campaign.notices import messages
 from basanite.reports.wording import printable
+from basanite.server import languages
 
 ISOLATE, RELEASE = "\u2068", "\u2069"
 HERE = Path(__file__).parent
@@ -49,7 +50,8 @@ def say(text: str, /, **values: Any) -> Markup:
     >>> say("{count} left", count=3)
     Markup('3 left')
     """
-    words = _CODE.sub(r"<code>\1</code>", str(escape(catalogue().get(text, text))))
+    found = languages.translated(text)
+    words = _CODE.sub(r"<code>\1</code>", str(escape(catalogue().get(text, text) if found is None else found)))
     return Markup(words).format(**{name: _value(value) for name, value in values.items()})
 
 
@@ -76,7 +78,7 @@ def used_sentences() -> set[str]:
     """Every sentence that a template or a page of ours says."""
     templates = (sentences_in(path.read_text(encoding="utf-8")) for path in HERE.glob("templates/**/*.html"))
     places = [*HERE.glob("**/*.py"), *HERE.parent.glob("campaign/actions/*.py")]
-    modules = (_in_module(path.read_text(encoding="utf-8")) for path in places)
+    modules = (sentences_in_module(path.read_text(encoding="utf-8")) for path in places)
     events = (template.event for template in messages.catalogue().values() if template.event)
     return {text for found in (*templates, *modules, events) for text in found}
 
@@ -92,7 +94,8 @@ def sentences_in(template: str) -> Iterator[str]:
             yield (double or single).replace('\\"', '"').replace("\\'", "'")
 
 
-def _in_module(source: str) -> Iterator[str]:
+def sentences_in_module(source: str) -> Iterator[str]:
+    """The sentences of a module."""
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
             wanted = SENTENCE_ARGUMENTS.get(node.func.id, ())
@@ -113,7 +116,8 @@ def _value(value: Any) -> Any:
     """Strangers' words are shown with what hides in them and cannot turn the line around (P-33, X-14)."""
     if not isinstance(value, str) or isinstance(value, Markup):
         return value
-    return value if value.isascii() and value.isprintable() else f"{ISOLATE}{printable(value)}{RELEASE}"
+    plain = value.isascii() and value.isprintable() and languages.direction() == "ltr"
+    return value if plain else f"{ISOLATE}{printable(value)}{RELEASE}"
 
 
 if __name__ == "__main__":

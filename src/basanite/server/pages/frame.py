@@ -24,6 +24,7 @@ from basanite.campaign.people import roles
 from basanite.campaign.people.persons import personal
 from basanite.campaign.store.tables import Announcement, ReadMark, Seat
 from basanite.problems import Problem
+from basanite.server import languages
 from basanite.server.accounts import sessions
 from basanite.server.catalogue import say, sentence
 from basanite.server.faults import note_fault
@@ -140,6 +141,8 @@ class Frame:
     """What the windows of the campaign are called: nobody reads their ids."""
     several_languages: bool = False
     """Whether pages of this campaign name the language of a run; with one language, they do not."""
+    translated: bool = True
+    """Whether this page can be read in other languages."""
     waiting: Mapping[str, int] = field(default_factory=dict)
     """How many decisions wait on each page of organizers."""
 
@@ -202,6 +205,7 @@ def frame_for(request: Request, caller: Caller, problems: tuple[Problem, ...] = 
             judges=_judges(session, caller),
             windows={one.id: one.title for one in caller.campaign.windows} if caller.campaign else {},
             several_languages=bool(caller.campaign and len(caller.campaign.languages) > 1),
+            translated=not languages.IN_ENGLISH.match(request.url.path),
             waiting=_decisions(session, request, caller),
         )
     return frame, fresh

@@ -208,7 +208,11 @@ def feedback_page(caller: Caller, found: Desk, told: Feedback) -> FeedbackPage:
     title = say("As expected") if told.right else say("Not as expected")
     blocks = shown_blocks(found.scheme, found.blocks, base_of(caller, found.name))
     return FeedbackPage(
-        title, at_of(caller, found), blocks, tuple(_compared_answers(found, told)), (("Enter", say("continue")),)
+        title,
+        at_of(caller, found),
+        blocks,
+        tuple(_compared_answers(found, told)),
+        ((str(say("Enter")), say("continue")),),
     )
 
 

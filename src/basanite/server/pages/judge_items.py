@@ -211,7 +211,11 @@ class RankPage:
 def rank_page(caller: Caller, found: Desk, places: Form | None = None) -> RankPage:
     """The page of the round that is to be put in order; `places` are those of a form that was refused."""
     rows = [_ranked_item(caller, found, one, at, places) for at, one in enumerate(found.placed, 1)]
-    keys = [("↑ ↓", say("across all items")), ("J K", say("move down, move up")), ("Enter", say("save this ranking"))]
+    keys = [
+        ("↑ ↓", say("across all items")),
+        ("J K", say("move down, move up")),
+        (str(say("Enter")), say("save this ranking")),
+    ]
     title = plural(len(rows), "Rank the item", "Rank the {count} items")
     keep = secrets.token_urlsafe(18)
     return RankPage(title, at_of(caller, found), found.round, keep, tuple(rows), bool(found.last), tuple(keys))

@@ -19,6 +19,7 @@ from basanite.campaign.people import roles
 from basanite.campaign.people.links import leads_to_a_new_one, leads_to_sign_in, look_at_link
 from basanite.campaign.store.tables import CampaignRow
 from basanite.problems import Problem
+from basanite.server import languages
 from basanite.server.catalogue import say, say_plain, sentence
 from basanite.server.faults import SECOND_FACTOR, request_id
 from basanite.server.pages import frame
@@ -130,6 +131,15 @@ def choose_theme(request: Request, caller: Annotated[Caller, allow("visitor")], 
         frame.set_cookie(response, caller.office, frame.THEME_COOKIE, chosen, seconds=frame.YEAR)
     else:
         frame.delete_cookie(response, caller.office, frame.THEME_COOKIE)
+    return response
+
+
+@ROUTER.post("/preferences/language")
+def choose_language(request: Request, caller: Annotated[Caller, allow("visitor")], form: PostedForm) -> Response:
+    """The language of pages for participants and judges."""
+    response, chosen = go(caller, target(request, form.text("then"))), form.text("language")
+    if chosen in languages.LANGUAGES:
+        frame.set_cookie(response, caller.office, languages.COOKIE, chosen, seconds=frame.YEAR)
     return response
 
 

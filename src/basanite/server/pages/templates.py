@@ -25,6 +25,7 @@ from basanite.reports import charts, theme
 from basanite.reports.metric_names import display_name, meaning
 from basanite.reports.outputs.html import listed_rows, numeric
 from basanite.reports.wording import number, percent, printable, true_minus
+from basanite.server import languages
 from basanite.server.catalogue import plural, say
 
 
@@ -41,6 +42,7 @@ def environment() -> Environment:
         keep_trailing_newline=True,
     )
     made.globals |= {"_": say, "plural": plural, "static": static_address, "mark": _mark()}
+    made.globals |= {"language": languages.current, "direction": languages.direction, "languages": languages.LANGUAGES}
     made.globals |= {"listed_rows": listed_rows, "numeric": numeric}
     made.filters |= {"figure": figure, "percent": percent, "size": size, "prose": true_minus}
     made.filters |= {"meaning": meaning, "metric_name": display_name}

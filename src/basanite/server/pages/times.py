@@ -6,11 +6,19 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
-from basanite.server.catalogue import plural, say
+from basanite.server.catalogue import plural, say, say_plain, sentence
 
 AOE = timezone(timedelta(hours=-12), "AoE")
 """Anywhere on Earth: a day is over when it is over everywhere."""
 
+DAYS = (
+    sentence("Mon"), sentence("Tue"), sentence("Wed"), sentence("Thu"), sentence("Fri"), sentence("Sat"),
+    sentence("Sun"),
+)  # fmt: skip
+MONTHS = (
+    sentence("Jan"), sentence("Feb"), sentence("Mar"), sentence("Apr"), sentence("May"), sentence("Jun"),
+    sentence("Jul"), sentence("Aug"), sentence("Sep"), sentence("Oct"), sentence("Nov"), sentence("Dec"),
+)  # fmt: skip
 JUST_NOW = 10
 """Seconds before and after which nobody counts."""
 
@@ -84,7 +92,12 @@ def day(moment: datetime) -> str:
     >>> day(datetime(2018, 4, 6, tzinfo=UTC))
     'Fri 6 Apr 2018'
     """
-    return f"{moment:%a} {moment.day} {moment:%b %Y}"
+    return f"{_short_day(moment)} {moment.year}"
+
+
+def _short_day(moment: datetime) -> str:
+    """The day without its year, in the language of the page."""
+    return f"{say_plain(DAYS[moment.weekday()])} {moment.day} {say_plain(MONTHS[moment.month - 1])}"
 
 
 def distance(span: timedelta) -> str:
@@ -115,7 +128,7 @@ def _other(moment: datetime, local: datetime, name: str) -> str:
     there = moment.astimezone(zone(name))
     if there.utcoffset() == local.utcoffset():
         return ""
-    when = f"{there:%H:%M}" if there.date() == local.date() else f"{there:%a} {there.day} {there:%b %H:%M}"
+    when = f"{there:%H:%M}" if there.date() == local.date() else f"{_short_day(there)} {there:%H:%M}"
     return f"{when} {_abbreviation(there)}"
 
 

@@ -135,7 +135,9 @@ def _charts(breakdowns: Mapping[str, Any], primary: str, task: str) -> Iterator[
 
 def _chart(factor: str, metric: str, rows: list[tuple[str, float, float | None, float | None, int | None]]) -> Chart:
     few = frozenset(index for index, row in enumerate(rows) if (row[4] or 0) < FEW)
-    table = Table(f"{metric} by {factor}", (factor, metric, "low", "high", "units"), rows, muted=few)
+    low, high = say_plain("low"), say_plain("high")
+    title = say_plain("{metric} by {factor}", metric=metric, factor=factor)
+    table = Table(title, (factor, metric, low, high, say_plain("units")), rows, muted=few)
     bounds = all(row[2] is not None and row[3] is not None for row in rows)
     return Chart(
         table.title,
@@ -144,8 +146,8 @@ def _chart(factor: str, metric: str, rows: list[tuple[str, float, float | None, 
         table,
         Axis(metric, metric),
         Axis(factor, factor, "category"),
-        low="low" if bounds else None,
-        high="high" if bounds else None,
+        low=low if bounds else None,
+        high=high if bounds else None,
     )
 
 
@@ -171,4 +173,8 @@ def _tables(breakdowns: Mapping[str, Any], task: str) -> Iterator[Table]:
     for factor, levels in list(breakdowns.items())[:MOST_FACTORS]:
         names = list(dict.fromkeys(name for one in levels.values() for name in one))
         rows = [(str(level), *(one.get(name, {}).get("value") for name in names)) for level, one in levels.items()]
-        yield Table(f"By {factor}", (str(factor), *(display_name(str(name), task) for name in names)), rows)
+        yield Table(
+            say_plain("By {factor}", factor=factor),
+            (str(factor), *(display_name(str(name), task) for name in names)),
+            rows,
+        )
