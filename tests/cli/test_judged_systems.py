@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
+import json
+import math
+import random
 from collections import defaultdict
 
 import numpy as np
@@ -265,3 +268,30 @@ def test_judgements_without_a_language_are_a_group_of_their_own(tmp_path):
     assert "x.csv: mean score, 0 to 100" in ended.stdout
     assert "no language named: A is first with 10." in ended.stdout
     assert "eng-deu: A is first with 90." in ended.stdout
+
+
+@pytest.mark.req("L-8")
+def test_strengths_of_pairs_are_free_of_a_style_that_is_controlled_for(tmp_path):
+    rng = random.Random(5)
+    rows = ["first,second,outcome,item,judge,length"]
+    for number in range(400):  # judges look at the length alone, and Long writes more
+        first, second = rng.sample(["Long", "Short"], 2)
+        length = (0.4 if first == "Long" else -0.4) + rng.uniform(-0.6, 0.6)
+        won = rng.random() < 1 / (1 + math.exp(-3 * length))
+        rows.append(f"{first},{second},{'first' if won else 'second'},i{number},j{number % 5},{length:.3f}")
+    (tmp_path / "pairs.csv").write_text("\n".join(rows) + "\n")
+    values = {}
+    for control in ((), ("--control", "length")):
+        ended = here("judge", "systems", "pairs.csv", "--draws", "100", *control, "--json", cwd=tmp_path)
+        assert ended.code == 0, ended.stderr
+        found = json.loads(ended.stdout)
+        values[control] = {one["system"]: one for one in found["systems"]}
+    assert values[()]["Long"]["low"] > 0.2
+    free = values["--control", "length"]["Long"]
+    assert free["low"] < 0 < free["high"]
+    assert any(note.startswith("control length: ") for note in found["notes"])
+    refused = here("judge", "systems", "pairs.csv", "--control", "bold", cwd=tmp_path)
+    assert "has no column 'bold' to control for" in refused.stderr
+    (tmp_path / "pairs.csv").write_text("\n".join([*rows, "Long,Short,first,x,j,long"]) + "\n")
+    broken = here("judge", "systems", "pairs.csv", "--control", "length", cwd=tmp_path)
+    assert "pairs.csv:402: length is no number" in broken.stderr

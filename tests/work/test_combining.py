@@ -261,7 +261,7 @@ def test_sides_that_were_changed_are_told_by_name_and_bradley_terry_reads_them()
         for one in found
     )
     table = by_name(files_of(scheme, pool, Judged(given)))["pairs.csv"].content.decode()
-    assert table.startswith("first,second,outcome,item,judge\n")
+    assert table.startswith("first,second,outcome,item,judge,length,headings,lists,bold\n")
     assert len(table.splitlines()) == len(given) + 1
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -192,6 +193,12 @@ COSTS = "points lost to errors (0 is faultless, -25 the worst)"
     is_flag=True,
     help="Standardize each judge's scores first: subtract the mean, divide by the spread (Appraise).",
 )
+@click.option(
+    "--control",
+    "controls",
+    multiple=True,
+    help="A column of style that strengths are free of (pairs): length, headings, lists, bold. Can be repeated.",
+)
 @click.option("--prior", type=click.FloatRange(0.01, 100), help="Prior for a fit that has no maximum (pairs).")
 @click.option(
     "--draws",
@@ -207,6 +214,7 @@ COSTS = "points lost to errors (0 is faultless, -25 the worst)"
 def systems(
     file: Path,
     standardise: bool,
+    controls: tuple[str, ...],
     prior: float | None,
     draws: int,
     seed: int,
@@ -222,8 +230,10 @@ def systems(
     check_reports(reports, [file])
     data = read_unpacked(file, LARGEST)
     if data.startswith(",".join(PAIR_HEADER[:3]).encode()):
-        found = run_or_exit(lambda: _of_pairs(data, file.name, prior, draws, seed), json=as_json)
+        found = run_or_exit(lambda: _of_pairs(data, file.name, controls, prior, (draws, seed)), json=as_json)
     else:
+        if controls:
+            raise SettingError("--control is for pairs of texts: these are judgments of single segments.")
         found = run_or_exit(lambda: _of_segments(data, file, draws, seed, standardise=standardise), json=as_json)
     report = judged_report(found, file.name)
     write_reports(report, reports)
@@ -285,15 +295,18 @@ def _worths(found: Sequence[SystemScore]) -> list[Worth]:
     ]
 
 
-def _of_pairs(data: bytes, name: str, prior: float | None, draws: int, seed: int) -> Judged:
-    given = _pairs(data, name)
-    names, numbers = comparisons(given)
+def _of_pairs(
+    data: bytes, name: str, controls: Sequence[str], prior: float | None, resampling: tuple[int, int]
+) -> Judged:
+    given, (draws, seed) = _pairs(data, name, controls), resampling
+    names, numbers = comparisons(given, controls)
     fitted = with_intervals(numbers, draws=min(draws, 1000), seed=seed, prior=prior)
     sizes = {system: sum(system in (one.first, one.second) for one in given) for system in names}
     rows = [Worth(system, fitted.intervals[at], {"comparisons": sizes[system]}) for at, system in enumerate(names)]
     triads = plural("circular triad", circular_triads(numbers))
     notes = (
         f"position effect {fitted.position:.4g} in favour of the first, tie parameter {fitted.tie:.4g}, {triads}",
+        *(_control_note(*one) for one in zip(controls, fitted.control_intervals, strict=True)),
         "intervals resample whole items and whole judges",
         *([fitted.regularised] if fitted.regularised else []),
     )
@@ -301,7 +314,13 @@ def _of_pairs(data: bytes, name: str, prior: float | None, draws: int, seed: int
     return Judged("strength by Bradley-Terry with ties (Davidson), mean 0", [PairRanking("", ordered)], notes)
 
 
-def _pairs(data: bytes, name: str) -> list[Compared]:
+def _control_note(name: str, found: Estimate) -> str:
+    """What a property of style is worth to a text, so that strengths are free of it."""
+    ends = "" if found.low is None or found.high is None else f" (95% CI {found.low:.4g} to {found.high:.4g})"
+    return f"control {name}: {found.value:.4g}{ends} for a text that has all of it, beside one that has none"
+
+
+def _pairs(data: bytes, name: str, controls: Sequence[str] = ()) -> list[Compared]:
     try:
         rows = list(csv.DictReader(io.StringIO(data.decode("utf-8-sig"), newline=""), strict=True))
     except UnicodeDecodeError:
@@ -314,12 +333,28 @@ def _pairs(data: bytes, name: str) -> list[Compared]:
         if not row.get("first") or not row.get("second") or row.get("outcome") not in OUTCOMES
     ]
     _sound(problems or ([] if rows else [_problem(name, None, "there is no pair in it", "give a line for each")]))
+    columns = list(rows[0])
+    if missing := [one for one in controls if one not in columns]:
+        raise SettingError(f"{name} has no column {missing[0]!r} to control for. It has: {', '.join(columns)}.")
+    styles = [_styles(name, line, row, controls) for line, row in enumerate(rows, start=2)]
     return [
-        Compared(
-            row["first"], row["second"], OUTCOMES[row["outcome"]], row.get("item") or str(at), row.get("judge") or ""
-        )
-        for at, row in enumerate(rows)
-    ]
+        Compared(*(row["first"], row["second"], OUTCOMES[row["outcome"]], row.get("item") or str(at)),
+                 row.get("judge") or "", style)
+        for at, (row, style) in enumerate(zip(rows, styles, strict=True))
+    ]  # fmt: skip
+
+
+def _styles(name: str, line: int, row: Mapping[str, str], controls: Sequence[str]) -> dict[str, float]:
+    """The controls of one pair as numbers."""
+    found = {}
+    for control in controls:
+        try:
+            found[control] = float(row[control])
+        except (TypeError, ValueError):
+            found[control] = math.nan
+        if not math.isfinite(found[control]):
+            _sound([_problem(name, line, f"{control} is no number", "write how much more of it the first text has")])
+    return found
 
 
 def _problem(name: str, line: int | None, message: str, fix: str) -> Problem:

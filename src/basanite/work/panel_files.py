@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from basanite.formats.retrieval.pools import UNJUDGED, qrels_lines
 from basanite.metrics.judgement.bradley_terry import FIRST, SECOND, TIE, Comparisons, comparisons_of
+from basanite.reports.outputs.data_files import csv_cell
 from basanite.work.answers import Judged, Judgement, by_item
 from basanite.work.appraise import appraise_files
 from basanite.work.combination import Decided, decide, rule_of
@@ -22,6 +24,7 @@ from basanite.work.result_files import Made, file_name, lines, plain, spreadshee
 from basanite.work.scheme import EXPERT, JUDGE, NOVICE, Scheme
 
 PAIR_HEADER = ("first", "second", "outcome", "item", "judge")
+NUMBER: Final = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 
 
 OUTCOMES = {"left": FIRST, "right": SECOND, "tie": TIE}
@@ -39,22 +42,51 @@ class Compared:
     outcome: int
     item: str
     judge: str
+    styles: Mapping[str, float] = field(default_factory=dict)
+    """How much more of each property of style the first text has, from -1 to 1."""
+
+
+STYLES: Final = {
+    "length": re.compile(r"\S"),
+    "headings": re.compile(r"^#{1,6} ", re.MULTILINE),
+    "lists": re.compile(r"^\s*(?:[-*+•]|[0-9]+[.)]) ", re.MULTILINE),
+    "bold": re.compile(r"\*\*[^*\n]+\*\*"),
+}
+"""Properties that lead judges and say nothing of content: each is counted in both texts of a pair."""
+
+
+def style_differences(first: str, second: str) -> dict[str, float]:
+    """How much more of each property the first of two texts has: the difference over the sum, 0 where neither has any.
+
+    >>> style_differences("a longer text", "a text")["length"]
+    0.375
+    """
+    counts = {name: [len(sign.findall(text)) for text in (first, second)] for name, sign in STYLES.items()}
+    return {name: (one - other) / (one + other) if one + other else 0.0 for name, (one, other) in counts.items()}
 
 
 def judged_pairs(scheme: Scheme, items: Sequence[Item], judged: Judged) -> tuple[Compared, ...]:
     """All judgements of pairs as the judges saw them: sides that were changed are changed back by name."""
     question, facts = scheme.combined_question, {item.id: item.facts for item in items}
+    texts = {item.id: [block.value for block in item.blocks if block.kind == "text"][-2:] for item in items}
     found = []
     for each in sorted(judged.judgements, key=lambda each: (each.item, each.judge)):
         said = str(each.answers.get(question.id if question else "", ""))
         if said in OUTCOMES and each.item in facts:
             left, right = facts[each.item].get("left", ""), facts[each.item].get("right", "")
             first, second = (right, left) if each.flipped else (left, right)
-            found.append(Compared(first, second, OUTCOMES[said], each.item, each.judge))
+            shown = texts[each.item][::-1] if each.flipped else texts[each.item]
+            styles = style_differences(*shown) if len(shown) == 2 else {}
+            found.append(Compared(first, second, OUTCOMES[said], each.item, each.judge, styles))
     return tuple(found)
 
 
-def comparisons(found: Sequence[Compared]) -> tuple[tuple[str, ...], Comparisons]:
+def _safe(cell: str) -> str:
+    """A cell that acts as no formula (X-14); a number is none."""
+    return cell if NUMBER.fullmatch(cell) else csv_cell(cell)
+
+
+def comparisons(found: Sequence[Compared], controls: Sequence[str] = ()) -> tuple[tuple[str, ...], Comparisons]:
     """The names of the systems, and the same judgements by number for `bradley_terry.fit`."""
     systems = tuple(sorted({name for each in found for name in (each.first, each.second)}))
     place = {name: at for at, name in enumerate(systems)}
@@ -67,16 +99,24 @@ def comparisons(found: Sequence[Compared]) -> tuple[tuple[str, ...], Comparisons
         systems=len(systems),
         item=[items[each.item] for each in found],
         judge=[judges[each.judge] for each in found],
+        controls=[[each.styles[name] for name in controls] for each in found],
     )
 
 
 def pair_files(scheme: Scheme, items: Sequence[Item], judged: Judged) -> Iterator[Made]:
     """`pairs.csv`: who stood first and second, and who was better."""
     rows = [
-        (each.first, each.second, WORDS[each.outcome], each.item, each.judge)
+        (
+            *(each.first, each.second, WORDS[each.outcome], each.item, each.judge),
+            *(f"{each.styles[name]:.6f}" if each.styles else "" for name in STYLES),
+        )
         for each in judged_pairs(scheme, items, judged)
     ]
-    yield Made("pairs.csv", spreadsheet(PAIR_HEADER, rows), "first stood on the left; for Bradley-Terry")
+    yield Made(
+        "pairs.csv",
+        table((*PAIR_HEADER, *STYLES), [[_safe(cell) for cell in row] for row in rows]),
+        "first stood on the left; for Bradley-Terry",
+    )
 
 
 PANEL_HEADER = ("passage", "judge", "panel", "rating", "genre", "topic", "round", "rank", "text")

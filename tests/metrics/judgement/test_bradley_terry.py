@@ -135,3 +135,47 @@ def test_judges_of_opposite_tastes_widen_the_intervals():
     ).intervals[0]
     items = with_intervals(comparisons_of(first, second, outcome, systems=2), draws=100, position=False).intervals[0]
     assert crossed.high - crossed.low > 3 * (items.high - items.low)
+
+
+def styled(seed, size=1500, effect=1.5):
+    """Comparisons of three systems, in which a longer text wins more often than its system deserves."""
+    rng = np.random.default_rng(seed)
+    strength = np.array([0.5, 0.0, -0.5])
+    first = rng.integers(0, 3, size)
+    second = (first + rng.integers(1, 3, size)) % 3
+    length = np.clip(0.4 * (second - first) * -1 + 0.3 * rng.normal(size=size), -1, 1)  # worse systems write more
+    one, other = np.exp(strength[first] + 0.2 + effect * length), np.exp(strength[second])
+    even = 0.5 * np.sqrt(one * other)
+    drawn = rng.random(size) * (one + other + even)
+    outcome = np.where(drawn < one, 0, np.where(drawn < one + other, 1, 2))
+    return comparisons_of(first, second, outcome, systems=3, controls=length[:, None], item=rng.integers(0, 200, size))
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_controls_are_what_the_likelihood_written_out_says(seed):
+    given = styled(seed, size=400)
+    found = fit(given)
+
+    def loss(at):
+        strengths, position, effect, tie = np.array([0, at[0], at[1]]), at[2], at[3], np.exp(at[4])
+        one = np.exp(strengths[given.first] + position + effect * given.controls[:, 0])
+        other = np.exp(strengths[given.second])
+        chances = np.stack([one, other, tie * np.sqrt(one * other)])
+        return -np.log(chances / chances.sum(axis=0))[given.outcome, np.arange(len(given))].sum()
+
+    best = minimize(loss, np.zeros(5), method="BFGS", options={"gtol": 1e-8})
+    strengths = np.array([0, best.x[0], best.x[1]])
+    assert found.strengths == pytest.approx(strengths - strengths.mean(), abs=1e-4)
+    assert found.controls == pytest.approx([best.x[3]], abs=1e-4)
+    assert found.log_likelihood == pytest.approx(-best.fun, abs=1e-6)
+
+
+def test_strengths_are_free_of_a_style_that_judges_like():
+    given = styled(3)
+    naive = fit(comparisons_of(given.first, given.second, given.outcome, systems=3))
+    found = with_intervals(given, draws=100)
+    assert np.argsort(-found.strengths).tolist() == [0, 1, 2]
+    assert abs(found.strengths - [0.5, 0, -0.5]).max() < abs(naive.strengths - [0.5, 0, -0.5]).max()
+    low, high = found.control_intervals[0].low, found.control_intervals[0].high
+    assert low < 1.5 < high
+    assert low > 0

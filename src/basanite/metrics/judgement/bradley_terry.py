@@ -5,6 +5,9 @@ first : second : tie have chances as exp(s1 + g) : exp(s2) : n exp((s1 + g + s2)
 Newton's steps find its maximum, which exists only if every system can be reached from every other by wins and ties.
 Where it cannot, the fit is refused, or held by a normal prior of a spread that must be named.
 
+Controls are properties in which the two texts differ, such as their length: each adds its coefficient times the
+difference to the first, as the position does, so that strengths are those of texts alike in them.
+
 R. A. Bradley, M. E. Terry, Rank analysis of incomplete block designs, Biometrika 39 (1952); R. R. Davidson, On
 extending the Bradley-Terry model to accommodate ties, Journal of the American Statistical Association 65 (1970).
 """
@@ -13,7 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -46,6 +49,8 @@ class Comparisons:
     systems: int
     item: Numbers
     judge: Numbers
+    controls: Reals = field(default_factory=lambda: np.empty((0, 0)))
+    """What the first text has more of than the second: a column for each property; empty for none."""
 
     def __len__(self) -> int:
         return len(self.first)
@@ -59,6 +64,9 @@ class Strengths:
     position: float
     tie: float
     log_likelihood: float
+    controls: tuple[float, ...] = ()
+    """What one more of each control adds to the strength of a text."""
+    control_intervals: tuple[Estimate, ...] = ()
     regularised: str = ""
     """Says by what prior the fit was held; empty for plain maximum likelihood."""
     intervals: tuple[Estimate, ...] = field(default=())
@@ -72,12 +80,14 @@ def comparisons_of(
     systems: int,
     item: ArrayLike = (),
     judge: ArrayLike = (),
+    controls: ArrayLike = (),
 ) -> Comparisons:
     """Comparisons from numbers; without `item` or `judge` each comparison is an item, or all are one judge's."""
     one, other, said = (np.asarray(column, np.int64) for column in (first, second, outcome))
     what = np.asarray(item, np.int64) if np.size(item) else np.arange(len(one))
     who = np.asarray(judge, np.int64) if np.size(judge) else np.zeros(len(one), np.int64)
-    return Comparisons(one, other, said, systems, what, who)
+    more = np.asarray(controls, np.float64).reshape(len(one), -1) if np.size(controls) else np.empty((0, 0))
+    return Comparisons(one, other, said, systems, what, who, more)
 
 
 def fit(given: Comparisons, *, position: bool = True, prior: float | None = None) -> Strengths:
@@ -102,12 +112,10 @@ def with_intervals(
     """The fit with an interval for each strength: whole items and whole judges are drawn with replacement."""
     found = fit(given, position=position, prior=prior)
     drawn = np.array(list(_drawn_strengths(given, draws, seed, position=position, prior=prior)))
-    intervals = [
-        estimate_with_interval(Estimate(float(found.strengths[at])), drawn[:, at], level=level)
-        for at in range(given.systems)
-    ]
-    return Strengths(
-        found.strengths, found.position, found.tie, found.log_likelihood, found.regularised, tuple(intervals)
+    values = [*found.strengths.tolist(), *found.controls]
+    intervals = [estimate_with_interval(Estimate(value), drawn[:, at], level=level) for at, value in enumerate(values)]
+    return replace(
+        found, intervals=tuple(intervals[: given.systems]), control_intervals=tuple(intervals[given.systems :])
     )
 
 
@@ -164,8 +172,12 @@ def _fit_strengths(given: Comparisons, weights: Reals, *, position: bool, prior:
     strengths = np.concatenate([[0.0], found[: given.systems - 1]])
     rest: list[Any] = found[given.systems - 1 :].tolist()
     tie = math.exp(rest.pop()) if ties else 0.0
+    effects = int(position)
+    controls = tuple(rest[effects : effects + given.controls.shape[1]]) if given.controls.size else ()
     held = "" if prior is None else f"normal prior of standard deviation {prior:g} on strengths and effects"
-    return Strengths(strengths - strengths.mean(), rest[0] if position else 0.0, tie, likelihood, held)
+    return Strengths(
+        strengths - strengths.mean(), rest[0] if position else 0.0, tie, likelihood, controls, regularised=held
+    )
 
 
 def _why(groups: list[list[int]]) -> str:
@@ -177,12 +189,17 @@ def _why(groups: list[list[int]]) -> str:
 
 
 def _pairs(given: Comparisons, weights: Reals, *, ties: bool, position: bool, prior: float | None) -> _Pairs:
-    """Parameters: strengths of all systems but the first, then the position effect, then the log of the tie's."""
-    code, place = np.unique(given.first * given.systems + given.second, return_inverse=True)
+    """Parameters: strengths of all but the first system, the position effect, controls, then the log of the tie's."""
+    both = given.first * given.systems + given.second
+    kinds = np.column_stack([both, given.controls]) if given.controls.size else both[:, None]
+    rows, place = np.unique(kinds, axis=0, return_inverse=True)
+    code, place = rows[:, 0].astype(np.int64), place.reshape(-1)
     counts = np.bincount(place * 3 + given.outcome, weights, len(code) * 3).reshape(-1, 3).astype(np.float64)
     one, other = np.eye(given.systems)[code // given.systems], np.eye(given.systems)[code % given.systems]
     if position:
         one, other = np.column_stack([one, np.ones(len(code))]), np.column_stack([other, np.zeros(len(code))])
+    if given.controls.size:
+        one, other = np.column_stack([one, rows[:, 1:]]), np.column_stack([other, np.zeros_like(rows[:, 1:])])
     features = np.stack([one, other, (one + other) / 2], axis=1)
     if ties:
         features = np.concatenate([features, np.broadcast_to(np.eye(3)[TIE][None, :, None], (len(code), 3, 1))], axis=2)
@@ -241,6 +258,7 @@ def _drawn_strengths(given: Comparisons, draws: int, seed: int, **options: Any) 
     of_judges = drawn_weights(int(judges.max()) + 1, draws=draws, source=source)
     for item, judge in zip(of_items, of_judges, strict=True):
         try:
-            yield _fit_strengths(given, item[items] * judge[judges], **options).strengths
+            found = _fit_strengths(given, item[items] * judge[judges], **options)
+            yield np.append(found.strengths, found.controls)
         except UnconnectedError:
-            yield np.full(given.systems, np.nan)
+            yield np.full(given.systems + (given.controls.shape[1] if given.controls.size else 0), np.nan)
