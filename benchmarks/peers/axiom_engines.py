@@ -14,18 +14,20 @@ ONTO = "https://onto.example/"
 
 
 def us(ontology, statements):
-    """`basanite reading infer`, with every firing kept."""
+    """`basanite reading infer`, with every firing kept; like the peer it lists what follows, without derivations."""
     import contextlib
     import io
 
     from basanite.cli import main
 
     out = io.StringIO()
-    sys.argv = ["basanite", "reading", "infer", "--ontology", ontology, "--statements", statements, "--json"]
+    sys.argv = ["basanite", "reading", "infer", "--ontology", ontology, "--statements", statements]
     with contextlib.redirect_stdout(out), contextlib.suppress(SystemExit):
         main()
-    for line in json.loads(out.getvalue())["derived"]:
-        subject, predicate, value = (part.strip("<>") for part in line)
+    for line in out.getvalue().splitlines():
+        if not line.startswith("Derived: "):
+            continue
+        subject, predicate, value = (part.strip("<>") for part in line.removeprefix("Derived: ").split(" "))
         yield subject, TYPE if predicate == "type" else predicate, value
 
 

@@ -55,7 +55,7 @@ def infer(query: str | None, as_json: bool, **asked: Any) -> None:
     session = _session(asked, json=as_json)
     goals = run_or_exit(lambda: session.query(query), json=as_json, plain=True) if query else None
     answers = answer(session.inference, goals, explainer=session.explainer) if goals else None
-    data = inference_object(session.inference, session.explainer, answers)
+    data = inference_object(session.inference, session.explainer, answers, derivations=as_json)
     _print(data, inference_lines(data), json=as_json)
     if not session.inference.complete or (answers and answers.undecided):
         raise click.exceptions.Exit(1)
