@@ -64,6 +64,8 @@ def build(folder) -> None:
     (folder / "data").rename(folder / "season")
     (folder / "data-vault").rename(folder / "season-vault")
     (folder / "signed.pdf").write_bytes(b"%PDF-1.7 signed")
+    (folder / "signed.csv").write_text("team,agreement,decision\nAlpha,data,accept\n", encoding="utf-8")
+    (folder / "people.csv").write_text("mail,name,team\nzora@people.example,Zora,Zeta\n", encoding="utf-8")
     (folder / "campaign.toml").write_text(text(), encoding="utf-8")
     shutil.copytree(pack.key, folder / "key")
 

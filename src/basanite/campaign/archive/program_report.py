@@ -46,7 +46,7 @@ class Step:
 
     @property
     def label(self) -> str:
-        """What a chart calls it."""
+        """What sentences call it."""
         return f"{self.campaign}: {self.window}"
 
 
@@ -106,7 +106,10 @@ def _progress(task: tuple[str, str, str], steps: Sequence[Step]) -> Section:
 
 
 def _chart(title: str, name: str, steps: Sequence[Step]) -> Chart:
-    bars: list[tuple[Cell, ...]] = [(step.label, row.value, row.low, row.high) for step, row in _best(steps)]
+    once = len({step.campaign for step in steps}) == len(steps)  # then short names tell them apart
+    bars: list[tuple[Cell, ...]] = [
+        (step.campaign if once else step.label, row.value, row.low, row.high) for step, row in _best(steps)
+    ]
     bounds = all(low is not None and high is not None for *_, low, high in bars)
     summary = f"{name} of the best system, in the order of time: " + ", ".join(
         f"{step.label} {row.value:.4g}" for step, row in _best(steps)

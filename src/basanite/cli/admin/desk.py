@@ -111,7 +111,9 @@ def _refuse(problems: Iterable[Problem], *, json: bool) -> None:
     if json:
         sys.stdout.write(canonical.dumps({"done": False, "problems": [problem.as_dict() for problem in listed]}))
     for problem in [] if json else listed:
-        say(problem_line(problem) if problem.file else f"{problem.message} [{problem.rule}]. Fix: {problem.fix}")
+        where = f"line {problem.line}: " if problem.line else ""
+        said = f"{where}{problem.message} [{problem.rule}]. Fix: {problem.fix}"
+        say(problem_line(problem) if problem.file else said)
     raise click.exceptions.Exit(1)
 
 

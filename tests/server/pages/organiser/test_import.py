@@ -8,6 +8,7 @@ from html import unescape
 import pytest
 from sqlalchemy import func, select
 from tests.campaign.staging import staged
+from tests.cli.running import here
 from tests.server.conftest import with_token
 from tests.server.pages.conftest import give_passwords
 from tests.server.pages.organiser.conftest import MORE
@@ -256,6 +257,14 @@ def test_programs_and_commands_enter_tables_too(stage, office):
         assert done.json()["result"]["applied"] is True
         ada = {"Authorization": f"Bearer {with_token(office, stage.season.ada)}"}
         assert client.post(call, json={"text": "mail\nx@example.org\n"}, headers=ada).status_code == 403
+
+
+@pytest.mark.req("P-43", case="bad")
+def test_a_command_prints_every_mistake_with_its_line(stage, office, tmp_path):
+    (tmp_path / "people.csv").write_text(WRONG, encoding="utf-8")
+    ended = here("admin", "people", "import", tmp_path / "people.csv", "--apply", "--data", office.settings.data)
+    lines = [int(line.split(":")[0].removeprefix("line ")) for line in ended.stderr.splitlines()]
+    assert (ended.code, lines) == (1, sorted(FOUND))
 
 
 @pytest.mark.req("P-43")
