@@ -96,7 +96,7 @@ def main(folder: Path, chosen: list[str]) -> None:
     host = folder / "vault-of-the-machine"
     host.mkdir(mode=0o700)
     (host / "secret").write_text(SECRET)
-    entries = {"memory": '"256 MiB"', "item_time": '"6 s"', "batch": "6", "reruns": "0", "output": '"256 MiB"'}
+    entries = {"memory": '"256 MiB"', "item_time": '"6 s"', "batch": "6", "reruns": "0", "output": '"64 MiB"'}
     text = small_campaign_text(more=window(**entries)).replace('released = "2018-04-02', 'released = "2018-01-01')
     office = small_office(folder / "office", SetClock())
     people = season(office, text)

@@ -4,11 +4,13 @@ import pytest
 from sqlalchemy import select
 from tests.campaign.programs.conftest import ITEMS, PYTHON_RUN, SHELL_RUN, archive
 
+from basanite.campaign.archive.backup import back_up
 from basanite.campaign.jobs import stages
 from basanite.campaign.model.refusals import RefusedError
 from basanite.campaign.programs import compute, run
 from basanite.campaign.programs.run import bring_on, pass_on_due
 from basanite.campaign.results import visibility
+from basanite.campaign.sealing import Lock
 from basanite.campaign.store.tables import Charge, ProgramRun, Result, Submission
 from basanite.programs.sandbox_runner import RUNNER
 
@@ -196,3 +198,18 @@ def test_a_run_gives_way_after_its_slice_only_where_somebody_else_waits(stage, m
     monkeypatch.setattr(run, "others_wait", lambda office, team: False)
     assert bring_on(on.office, alone) == "running"
     assert rows(on.office, alone)[1].done == 6
+
+
+def test_answers_and_logs_are_in_a_backup_and_half_a_run_too(stage, monkeypatch, tmp_path):
+    on = stage(log='"1 KiB"', reruns="0")
+    monkeypatch.setattr(run, "others_wait", lambda office, team: True)
+    whole, half = on.program(SHELL_RUN), on.program(SHELL_RUN, team="beta")
+    assert process(on, whole) == "scored"
+    limits = on.office.settings.limits.model_copy(update={"slice_seconds": 0.0})
+    monkeypatch.setattr(on.office.settings, "limits", limits)
+    assert bring_on(on.office, half) == "again"
+    saved = back_up(on.office, Lock(b"x" * 32), tmp_path / "backup")
+    assert saved.missing == ()
+    assert (saved.rows["program_runs"], saved.rows["program_answers"]) == (2, 1)
+    row, ran, _ = rows(on.office, whole)
+    assert {on.office.sealed.has(str(one)) for one in (row.answers, ran.log)} == {True}

@@ -367,7 +367,8 @@ class _Writer:
 
     def _runs(self) -> dict[str, str]:
         folder, files = self.folder / "runs", self.office.files
-        made = {one.slug: publish_run(one, files.local(one.sha256), folder) for one in self.gathered.systems}
+        open_ones = [one for one in self.gathered.systems if one.sha256]
+        made = {one.slug: publish_run(one, files.local(one.sha256), folder) for one in open_ones}
         return {slug: name for slug, name in made.items() if name is not None}
 
     def _boards(self) -> None:

@@ -18,7 +18,8 @@ Mode = Literal["files", "pipe", "endpoint"]
 _ANSWERS: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,60}(\.[A-Za-z0-9]{1,10}|/)")
 LONGEST_LOG: Final = 64 * 2**10
 """Bytes of a log that are kept, and of one on sealed items the most that a plan may show."""
-LARGEST_OUTPUT: Final = 256 * MIB
+LARGEST_OUTPUT: Final = 64 * MIB
+"""What one call may answer: it is kept as one row of the database until all is answered."""
 
 
 def _answers(name: str) -> str:
@@ -37,7 +38,7 @@ def _log(size: int | None) -> int | None:
 
 def _output(size: int) -> int:
     if size > LARGEST_OUTPUT:
-        raise WrongError("`{key}` of {place} is more than 256 MiB", 'write {key} = "16 MiB"', instead=LARGEST_OUTPUT)
+        raise WrongError("`{key}` of {place} is more than 64 MiB", 'write {key} = "16 MiB"', instead=LARGEST_OUTPUT)
     return size
 
 
@@ -68,7 +69,7 @@ class Programs(Section):
     compute: Annotated[Duration, Usual('`"10 h"`')] = timedelta(hours=10)
     """Computing time of a team in this window: seconds of all its runs, times the cores."""
     output: Annotated[Size, Usual('`"16 MiB"`'), AfterValidator(_output)] = 16 * MIB
-    """What one call may write; at most 256 MiB."""
+    """What one call may write; at most 64 MiB."""
     unpacked: Annotated[Size, Usual('`"1 GiB"`')] = 2**30
     """How large a program may be when it is unpacked."""
     reruns: Annotated[int, Field(ge=0, le=10**4)] = 3
