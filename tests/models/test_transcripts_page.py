@@ -53,6 +53,9 @@ def test_what_is_no_transcript_is_refused_with_its_file(runs):
     assert "items.jsonl" in wrong.stderr
     assert "no call of `basanite run`" in wrong.stderr
     assert here("transcripts", "nothing-here", cwd=runs).code != 0
+    (runs / "begun.jsonl").write_text('{"format": "basanite-transcripts/1"}\n')
+    begun = here("transcripts", "begun.jsonl", cwd=runs)
+    assert (begun.code, "there is no call in it" in begun.stderr) == (1, True)
 
 
 @pytest.mark.req("L-4")

@@ -19,7 +19,6 @@ from basanite.problems import shortened
 FORMAT: Final = "basanite-transcripts/1"
 CHECK: Final = b',"check":"'
 DIGITS: Final = 12
-_CHECKED: Final = re.compile(rb'^(\{.*),"check":"([0-9a-f]{12})"\}\s*$', re.DOTALL)
 EDITED: Final = "the line was edited after it was written"
 EDITED_FIX: Final = "restore the file from a copy, or remove the line and ask its item again"
 SEVERAL_FIX: Final = "give the submission of one repeat, or score all repeats with the task scores"
@@ -38,8 +37,8 @@ def sealed_line(line: bytes) -> bytes:
 
 def is_edited(line: bytes) -> bool:
     """Whether the check of a line is that of other bytes; a line without a check is not known to be edited."""
-    found = _CHECKED.match(line)
-    return found is not None and _digest(found[1]) != found[2]
+    start, sign, end = line.rpartition(CHECK)
+    return bool(sign) and _digest(start) != end.rstrip().removesuffix(b'"}')
 
 
 def _digest(start: bytes) -> bytes:
@@ -114,8 +113,8 @@ def read_calls(rows: Sequence[tuple[int, Mapping[str, Any]]]) -> Calls:
     patterns, system = AnswerPatterns(), ""
     calls: dict[tuple[str, int], tuple[int, Mapping[str, Any]]] = {}
     for number, row in rows:
-        if "format" in row:
-            if row["format"] != FORMAT:
+        if (form := row.get("format")) is not None:
+            if form != FORMAT:
                 raise ValueError(f"line {number}: this is not {FORMAT}")
             patterns = patterns_of(row)
             about = row.get("system")

@@ -42,6 +42,9 @@ def read_page_calls(path: Path) -> Calls:
     calls = None if file is None else read_transcripts(file.name, file.data, place, findings)
     if calls is None:
         raise InvalidInputError("transcripts", findings)
+    if not calls.rows:
+        findings.add(place.problem(path.name, None, "there is no call in it", "name a run that has begun"))
+        raise InvalidInputError("transcripts", findings)
     return calls
 
 
