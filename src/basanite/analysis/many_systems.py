@@ -133,7 +133,7 @@ def entrants(scores: Iterable[Scores], metric: str, design: Design) -> Entrants:
             own.append(table.own.draws(table, (rule,), design)[metric])
             continue
         portion = table_portion(frame_of(table), replace(table, redrawn=None), additive=rule.compute is None)
-        portions.append(_grouped(portion, first[2].size, additive=rule.compute is None))
+        portions.append(_rows_in_groups(portion, first[2].size, additive=rule.compute is None))
         values.append(estimate(rule, portions[-1]))
     if first is None or len(names) < 2 or len(set(names)) < len(names):
         raise IncomparableError("A comparison needs at least two systems, each with a name of its own.")
@@ -199,7 +199,7 @@ def _check_alike(first: tuple[Scores, UnitRows, Frame], other: Scores, metric: s
         )
 
 
-def _grouped(portion: Portion, things: int, *, additive: bool) -> Portion:
+def _rows_in_groups(portion: Portion, things: int, *, additive: bool) -> Portion:
     """The same rows, drawn in at most `MOST_THINGS` groups."""
     if things <= MOST_THINGS:
         return portion

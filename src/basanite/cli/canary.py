@@ -87,7 +87,7 @@ def check(files: tuple[Path, ...], register: Path, as_json: bool) -> None:
     else:
         for one in hits[:SHOWN]:
             click.echo(visible(f"{one.file}:{one.line}: the copy of {one.recipient}"))
-        say(f"{plural('canary', len(hits)) if hits else 'No canary'} found in what was searched: {_told(searched)}")
+        say(f"{plural('canary', len(hits)) if hits else 'No canary'} found in what was searched: {_summary(searched)}")
     if hits:
         raise click.exceptions.Exit(FOUND)
 
@@ -154,11 +154,11 @@ def overlap(training: tuple[Path, ...], items: Path, column: str, words: int, ne
             shares = f"{percent(round(one.share, 3))} of its n-grams, {percent(round(one.near_copy, 3))} in one line"
             click.echo(visible(f"{one.item}: {shares}, first at {one.file}:{one.line}"))
         click.echo(f"{len(found)} of {plural('item', len(texts))} with overlap, {len(copies)} near copies.")
-        say(f"Searched: {_told(searched)} Nothing is said about other data.")
+        say(f"Searched: {_summary(searched)} Nothing is said about other data.")
     if copies:
         raise click.exceptions.Exit(FOUND)
 
 
-def _told(searched: Searched) -> str:
+def _summary(searched: Searched) -> str:
     left = f"; not searched: {', '.join(searched.unread[:SHOWN])}" if searched.unread else ""
     return f"{plural('file', searched.files)}, {searched.size:,} bytes{left}."

@@ -131,16 +131,16 @@ def calibrated(judge: Reals, people: Reals, part: HumanPart, ends: Ends) -> Cali
     factors = np.array([_tuned_factor(judge, people, part.without(fold == at)) for at in range(fold.max() + 1)])
     rest = people - np.where(part.labelled, factors[np.maximum(fold, 0)] * centred, 0.0)
     factor = float(factors.mean())
-    return _calibrated(part.total_mean(rest), part.pulls(rest) + factor * centred, factor, part, ends)
+    return _corrected_value(part.total_mean(rest), part.pulls(rest) + factor * centred, factor, part, ends)
 
 
 def people_alone(people: Reals, part: HumanPart, ends: Ends) -> Calibrated:
     """The same without the judge."""
     people = np.where(part.labelled, people, 0.0)
-    return _calibrated(part.total_mean(people), part.pulls(people), 0.0, part, ends)
+    return _corrected_value(part.total_mean(people), part.pulls(people), 0.0, part, ends)
 
 
-def _calibrated(value: float, pulls: Reals, factor: float, part: HumanPart, ends: Ends) -> Calibrated:
+def _corrected_value(value: float, pulls: Reals, factor: float, part: HumanPart, ends: Ends) -> Calibrated:
     freedom = max(part.labelled_clusters - len(part.sizes[0]), 1)
     value, wider = within(value, ends), few_labels(freedom) / few_labels(max(len(np.unique(part.cluster)) - 1, 1))
     return Calibrated(value + wider * pulls, value, factor, int(part.labelled.sum()))

@@ -216,7 +216,7 @@ class OverlapSearch:
             words = words_of(line)
             self._look([*before, *words], str(path), number)
             own: dict[str, set[tuple[str, ...]]] = {}
-            for gram in self._known(words):
+            for gram in self._known_grams(words):
                 for item in self.owners[gram]:
                     own.setdefault(item, set()).add(gram)
             for item, grams in own.items():
@@ -224,12 +224,12 @@ class OverlapSearch:
             before = [*before, *words][-max(self.sizes, default=1) + 1 :] if max(self.sizes, default=1) > 1 else []
 
     def _look(self, words: Sequence[str], file: str, line: int) -> None:
-        for gram in self._known(words):
+        for gram in self._known_grams(words):
             for item in self.owners[gram]:
                 self.found[item].add(gram)
                 self.first.setdefault(item, (file, line))
 
-    def _known(self, words: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    def _known_grams(self, words: Sequence[str]) -> Iterator[tuple[str, ...]]:
         for size in self.sizes:
             for at in range(len(words) - size + 1):
                 gram = tuple(words[at : at + size])

@@ -330,7 +330,7 @@ def write_card(card: Card, folder: Path, files: Sequence[PackFile], out: Path) -
         raise SettingError(f"{out} is not empty. Fix: name a new folder with --out.")
     if folder.resolve() in (out.resolve(), *out.resolve().parents):
         raise SettingError(f"{out} lies in the pack. Fix: name a folder beside it with --out.")
-    made = dict(_written(card, files))
+    made = dict(_card_files(card, files))
     taken = sorted(made.keys() & {one.name for one in files})
     if taken:
         raise SettingError(f"The pack has a file called {taken[0]}, which the card would replace. Fix: rename it.")
@@ -342,7 +342,7 @@ def write_card(card: Card, folder: Path, files: Sequence[PackFile], out: Path) -
     return tuple(out / name for name in made)
 
 
-def _written(card: Card, files: Sequence[PackFile]) -> Iterator[tuple[str, str]]:
+def _card_files(card: Card, files: Sequence[PackFile]) -> Iterator[tuple[str, str]]:
     yield "croissant.json", json.dumps(croissant(card, files), indent=1, ensure_ascii=False) + "\n"
     yield "DATASHEET.md", datasheet(card, files)
     yield "datacite.json", json.dumps(datacite(card), indent=1, ensure_ascii=False) + "\n"

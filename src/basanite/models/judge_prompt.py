@@ -58,7 +58,7 @@ def judging_prompt(scheme: Scheme, item: Item) -> str:
     """What a model reads about an item."""
     parts = [f"You judge items for an evaluation. Your task: {scheme.title}", plain_text(scheme.instructions)]
     parts += ["\n\n".join(_marked_blocks(scheme, item))]
-    parts += ["\n".join(_asked(question) for question in scheme.questions)]
+    parts += ["\n".join(_question_with_form(question) for question in scheme.questions)]
     parts += [LAST.format(keys=", ".join(json.dumps(question.id) for question in scheme.questions))]
     return "\n\n".join(part for part in parts if part)
 
@@ -83,7 +83,7 @@ def _marked_blocks(scheme: Scheme, item: Item) -> Iterator[str]:
         yield f"<{mark}>\n{value}\n</{mark}>"
 
 
-def _asked(question: Question) -> str:
+def _question_with_form(question: Question) -> str:
     """One question with the form of its answer."""
     words = " ".join(filter(None, (question.title, question.help)))
     needed = "" if question.required else " It may be left out."

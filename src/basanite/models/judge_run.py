@@ -89,7 +89,7 @@ def read_judged_items(path: Path, scheme: Scheme) -> tuple[tuple[Item, ...], Fin
     """The items of a table under the names that the table gives them (`id` or `item`), else their numbers."""
     numbers = count(1)
     made, findings = read_items(path, scheme, role="real", new_id=lambda: str(next(numbers)))
-    named = tuple(map(_named, made))
+    named = tuple(map(_give_name, made))
     seen: set[str] = set()
     for item in named:
         if item.id in seen:
@@ -99,7 +99,7 @@ def read_judged_items(path: Path, scheme: Scheme) -> tuple[tuple[Item, ...], Fin
     return named, findings
 
 
-def _named(item: Item) -> Item:
+def _give_name(item: Item) -> Item:
     """The item under the name that the table gives it, with the digest of the answer that is judged."""
     name = next((item.facts[one] for one in NAMES if item.facts.get(one)), item.id)
     text = next((block.value for block in item.blocks if block.kind == "text"), "")

@@ -91,7 +91,7 @@ class ModelRun:
             one = next(self.left, None)
             if one is None:
                 return
-            turn = self._cached(one)
+            turn = self._from_cache(one)
             if turn is None:
                 cost, tokens = most_cost(self.system, one), sum(one.most_tokens)
                 if not await self._reserve(cost, tokens):
@@ -138,7 +138,7 @@ class ModelRun:
 
     async def _turn(self, one: Request) -> Turn | None:
         """The call with all its tries; None where the run has to stop."""
-        turn, attempt = self._begun(one), 0
+        turn, attempt = self._open_turn(one), 0
         while not self.stopped:
             if not await self._may_call():
                 return None
@@ -161,14 +161,14 @@ class ModelRun:
                 self.last_answer = time.monotonic()
                 if answer.tokens is None and (self.system.budget.cost or self.system.budget.tokens):
                     self._stop("the endpoint counts no tokens, so no budget of cost or tokens can be kept: use calls")
-                return self._answered(replace(turn, attempts=attempt), answer)
+                return self._answer_turn(replace(turn, attempts=attempt), answer)
         return None
 
-    def _begun(self, one: Request) -> Turn:
+    def _open_turn(self, one: Request) -> Turn:
         """The call before it is answered; what a sealed item asks is written nowhere."""
         return Turn(one.item, one.repeat, one.digest, "" if self.system.sealed else one.prompt)
 
-    def _answered(self, turn: Turn, answer: Answer) -> Turn:
+    def _answer_turn(self, turn: Turn, answer: Answer) -> Turn:
         """The call with its answer; where the endpoint counts no tokens, nothing is claimed of its cost."""
         price, cost = self.system.price, None
         if answer.tokens_in is not None and answer.tokens_out is not None:
@@ -213,7 +213,7 @@ class ModelRun:
     def _cache_file(self, one: Request) -> Path | None:
         return None if self.tools.cache is None else self.tools.cache / one.digest[:2] / f"{one.digest}.json"
 
-    def _cached(self, one: Request) -> Turn | None:
+    def _from_cache(self, one: Request) -> Turn | None:
         """The answer to the same request from an earlier run; a damaged file of the cache is none."""
         path = self._cache_file(one)
         try:
@@ -225,7 +225,7 @@ class ModelRun:
         counts = (found.get("tokens_in"), found.get("tokens_out"))
         sent, answered = (count if isinstance(count, int) else None for count in counts)
         answer = Answer(found["text"], str(found.get("finish", "")), found.get("refused") is True, sent, answered, 0.0)
-        turn = self._answered(self._begun(one), answer)
+        turn = self._answer_turn(self._open_turn(one), answer)
         return replace(turn, cached=True, latency=None)
 
     def _remember(self, one: Request, turn: Turn) -> None:

@@ -56,10 +56,10 @@ def call_rows(calls: Calls) -> Iterator[dict[str, Any]]:
             "item": item,
             "repeat": repeat,
             "state": _state(calls, row, answer),
-            "prompt": _shown(row.get("prompt")),
-            "text": _shown(row.get("text")),
-            "answer": _shown(answer),
-            "error": _shown(row.get("error")),
+            "prompt": _cut_text(row.get("prompt")),
+            "text": _cut_text(row.get("text")),
+            "answer": _cut_text(answer),
+            "error": _cut_text(row.get("error")),
             **{name: _number(row.get(name)) for name in ("cost", "latency", "tokens_in", "tokens_out")},
         }
 
@@ -72,7 +72,7 @@ def _state(calls: Calls, row: Mapping[str, Any], answer: str) -> str:
     return "answered" if answer else "empty"
 
 
-def _shown(found: Any) -> str:
+def _cut_text(found: Any) -> str:
     text = found if isinstance(found, str) else ""
     return text if len(text) <= LONGEST else text[:LONGEST] + " …"
 

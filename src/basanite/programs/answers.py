@@ -34,7 +34,7 @@ class Form:
         """What a call left, in one piece of bytes that is the same whenever the answers are."""
         place = out / self.name.rstrip("/")
         if self.in_folder:
-            return _packed(place)
+            return _pack_files(place)
         if not place.is_file():
             raise AnswerError(f"the program wrote no file out/{self.name}")
         content = place.read_bytes()
@@ -51,7 +51,7 @@ class Form:
         False
         """
         if self.in_folder:
-            return dict(_unpacked(alone)).items() <= dict(_unpacked(part)).items()
+            return dict(_unpack_files(alone)).items() <= dict(_unpack_files(part)).items()
         return b"\n" + self._body(alone) in b"\n" + self._body(part)
 
     def _body(self, part: bytes) -> bytes:
@@ -60,7 +60,7 @@ class Form:
     def join(self, parts: Iterable[bytes], out: Path) -> None:
         """Write the file that is scored."""
         if self.in_folder:
-            write_archive(_distinct(member for part in parts for member in _unpacked(part)), out)
+            write_archive(_distinct(member for part in parts for member in _unpack_files(part)), out)
             return
         with out.open("xb") as file:
             file.writelines(self._without_heads(parts))
@@ -76,7 +76,7 @@ class Form:
             head = first
 
 
-def _packed(place: Path) -> bytes:
+def _pack_files(place: Path) -> bytes:
     """The files of a folder in one piece, without time or owner."""
     files = sorted(path for path in place.rglob("*") if path.is_file()) if place.is_dir() else []
     if not files:
@@ -91,7 +91,7 @@ def _packed(place: Path) -> bytes:
     return held.getvalue()
 
 
-def _unpacked(part: bytes) -> Iterator[tuple[str, bytes]]:
+def _unpack_files(part: bytes) -> Iterator[tuple[str, bytes]]:
     """The files of a piece that we packed."""
     with tarfile.open(fileobj=io.BytesIO(part)) as packed:
         for entry in packed:

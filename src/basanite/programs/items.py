@@ -57,7 +57,7 @@ class Items:
 def read_items(path: Path, name: str) -> Items:
     """The items of a file that has this name for people: one a line, or one a file of a .tgz."""
     if name.endswith(ARCHIVES):
-        return _checked(Items("items", _members(path)))
+        return _check_number(Items("items", _members(path)))
     ending = Path(name).suffix.lower() or ".txt"
     lines = read_bounded(path, LARGEST).split(b"\n")
     lines = [line.removesuffix(b"\r") for line in lines]
@@ -67,10 +67,10 @@ def read_items(path: Path, name: str) -> Items:
     if any(not line.strip() for line in lines):
         number = next(at for at, line in enumerate(lines, 1 + bool(head)) if not line.strip())
         raise ItemsError(f"Line {number} of the items is empty. Write one item per line.")
-    return _checked(Items(f"items{ending}", [("", line) for line in lines], head))
+    return _check_number(Items(f"items{ending}", [("", line) for line in lines], head))
 
 
-def _checked(items: Items) -> Items:
+def _check_number(items: Items) -> Items:
     if not 1 <= len(items) <= MOST:
         raise ItemsError(f"There are {len(items)} items. Give 1 to {MOST}: one per line, or one per file of a .tgz.")
     return items

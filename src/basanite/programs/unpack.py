@@ -61,7 +61,7 @@ def unpack_program(
         limits = Limits(SECONDS, MEMORY + most, most + 2**20, depth=DEEPEST + 1)
         box = Box(COMMAND, system, given, out, state, reads=interpreter(), limits=limits)
         ended = run(box, environment=ONE_THREAD)
-        told = _told(ended)
+        told = _problems_of_child(ended)
         if told is not None:
             return _problem(name, **told)
         if ended.cause in ("memory", "time"):
@@ -83,7 +83,7 @@ def _lay(archive: Path, target: Path) -> None:
     target.chmod(0o444)
 
 
-def _told(ended: Ended) -> dict[str, str] | None:
+def _problems_of_child(ended: Ended) -> dict[str, str] | None:
     """What the child says is wrong with the archive; it is believed as far as words go."""
     if ended.code != 1 or ended.cause:
         return None

@@ -106,7 +106,7 @@ def read_reference(paths: Sequence[Path], settings: Settings, findings: Findings
             digest = fields.get(ANSWER)
             if not isinstance(digest, str) or digest in item.answers:
                 raise ContentError(f"the answer to {name!r} has no digest, or stands here again", WHAT)
-            item.answers[digest] = _graded(fields)
+            item.answers[digest] = _grade_of(fields)
             known = {column: str(cell) for column, cell in fields.items() if column not in USED and cell is not None}
             item.others = known | item.others
         except ContentError as error:
@@ -128,7 +128,7 @@ def _license(records: Records, findings: Findings) -> tuple[Mapping[str, Any], i
     return {}, 0
 
 
-def _graded(fields: Mapping[str, Any]) -> Graded:
+def _grade_of(fields: Mapping[str, Any]) -> Graded:
     judge = math.nan if fields.get("judge") in (None, "") else _share(fields, "judge")
     people = math.nan if fields.get("people") in (None, "") else _share(fields, "people")
     drawn = str(fields.get("drawn", "")).lower() in ("true", "1")
@@ -225,16 +225,16 @@ def license_sentence(terms: Mapping[str, Any]) -> str:
     >>> license_sentence({"model": "m-1", "prompt": "ab" * 32, "rubric": "cd" * 32, "made": "2026-01-01"})
     'judge m-1, prompt abababababab, rubric cdcdcdcdcdcd, licensed 2026-01-01'
     """
-    told = [LICENSED + (_said(terms, "model") or "without a name")]
-    told += [f"{name} {_said(terms, name)[:12]}" for name in ("prompt", "rubric") if _said(terms, name)]
+    told = [LICENSED + (_text_of_term(terms, "model") or "without a name")]
+    told += [f"{name} {_text_of_term(terms, name)[:12]}" for name in ("prompt", "rubric") if _text_of_term(terms, name)]
     agreement = terms.get("agreement")
     if isinstance(agreement, Mapping) and isinstance(agreement.get("value"), int | float):
         ends = [agreement.get(name) for name in ("low", "high")]
         known = all(isinstance(end, int | float) for end in ends)
         interval = f" (95% CI {ends[0]:.2f} to {ends[1]:.2f})" if known else ""
         told.append(f"agreement with people {agreement['value']:.2f}{interval}")
-    told += [f"licensed {_said(terms, 'made')}"] if _said(terms, "made") else []
-    told += [f"expires {_said(terms, 'expires')}"] if _said(terms, "expires") else []
+    told += [f"licensed {_text_of_term(terms, 'made')}"] if _text_of_term(terms, "made") else []
+    told += [f"expires {_text_of_term(terms, 'expires')}"] if _text_of_term(terms, "expires") else []
     return ", ".join(told)
 
 
@@ -243,13 +243,13 @@ def licenses_in(notes: Iterable[Any]) -> list[str]:
     return [note for note in notes if isinstance(note, str) and note.startswith(LICENSED)]
 
 
-def _said(terms: Mapping[str, Any], name: str) -> str:
+def _text_of_term(terms: Mapping[str, Any], name: str) -> str:
     found = terms.get(name)
     return shortened(found, 80) if isinstance(found, str) else ""
 
 
 def _signature(terms: Mapping[str, Any]) -> str:
-    return "|".join(f"{name}:{_said(terms, name)[:12]}" for name in ("model", "prompt", "rubric"))
+    return "|".join(f"{name}:{_text_of_term(terms, name)[:12]}" for name in ("model", "prompt", "rubric"))
 
 
 SPEC = ItemSpec(

@@ -210,10 +210,10 @@ def _flat(model: BaseModel, before: str = "") -> Iterator[tuple[str, str]]:
         elif info.repr is False or any(word in name for word in SECRET_WORDS):
             yield where, "(set)" if value else "(not set)"
         else:
-            yield where, _shown(value)
+            yield where, _words_of_setting(value)
 
 
-def _shown(value: Any) -> str:
+def _words_of_setting(value: Any) -> str:
     if isinstance(value, tuple):
         return ", ".join(map(str, value))
     if isinstance(value, Mapping):

@@ -107,11 +107,11 @@ def _examine(scorer: Scorer, order: Mapping[str, Any], *, problems: bool, result
     os.write(1, CHECKED)
     if result and findings.valid:
         analysis = scorer.analyse_opened(opened, findings, system=system_name(inputs.submission))
-        _write("result.json", _labeled(score_object(analysis), order["notes"]))
+        _write("result.json", _add_labels(score_object(analysis), order["notes"]))
         _write_figures(scorer, analysis)
 
 
-def _labeled(result: dict[str, Any], notes: Sequence[str]) -> dict[str, Any]:
+def _add_labels(result: dict[str, Any], notes: Sequence[str]) -> dict[str, Any]:
     """A result with what must be said of it, also beside each value, in place of other remarks."""
     if not notes:
         return result

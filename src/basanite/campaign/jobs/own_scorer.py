@@ -80,12 +80,12 @@ def run_scorer(office: Office, scorer: Scorer, program: str, parts: Iterable[Par
             place = given / part.folder / Path(part.name).name
             place.write_bytes(part.content.read_bytes())
             place.chmod(0o444)
-        ended = runner.run(Call(_unpacked(office, program, root), given, out, scorer.resources))
+        ended = runner.run(Call(_unpack_program(office, program, root), given, out, scorer.resources))
         _check(ended)
         return _scores(office, out)
 
 
-def _unpacked(office: Office, digest: str, root: Path) -> Path:
+def _unpack_program(office: Office, digest: str, root: Path) -> Path:
     """The folder of the program, whose archive is among the sealed files."""
     archive, folder = root / "scorer.tgz", root / "scorer"
     office.sealed.lend(digest, archive)

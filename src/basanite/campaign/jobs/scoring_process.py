@@ -236,11 +236,11 @@ def material(
 
 def order(office: Office, work: Work, submission: Submission, material: Material) -> Order:
     """The order for a child that does this work on a submission."""
-    given, notes = _scored(office, submission, material)
+    given, notes = _what_to_score(office, submission, material)
     return Order(work, **shared_parts(office, material), submission=given, notes=notes)
 
 
-def _scored(office: Office, submission: Submission, material: Material) -> tuple[Given, tuple[str, ...]]:
+def _what_to_score(office: Office, submission: Submission, material: Material) -> tuple[Given, tuple[str, ...]]:
     """What the child scores, and what must be said of it: answers, or what an organizer's own scorer says of them."""
     answers, files = scored_file(office, submission), material.reference.files
     if material.scorer is None or not files.get("scorer"):
@@ -269,7 +269,7 @@ def scored_file(office: Office, submission: Submission) -> Given:
 
 def comparison(office: Office, systems: Mapping[str, Submission], material: Material, only: Mapping[str, str]) -> Order:
     """The order for a child that compares submissions by name, over all units or only those of a level."""
-    given = {name: _scored(office, one, material)[0] for name, one in systems.items()}
+    given = {name: _what_to_score(office, one, material)[0] for name, one in systems.items()}
     return Order("compare", **shared_parts(office, material), systems=given, only=only)
 
 

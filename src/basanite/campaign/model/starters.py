@@ -109,7 +109,7 @@ def _leaderboard(start: Start) -> Table:
     return {"packs": [_pack("TEST", "Test data", start.opens, sealed=True)], "windows": [window]}
 
 
-def _judged(start: Start) -> Table:
+def _with_judges(start: Start) -> Table:
     judging = {"k": 3, "judges": 6, "per_judge": 200}
     return _blind(start) | {"judging": judging}
 
@@ -136,7 +136,7 @@ STARTERS: Final[Mapping[str, Starter]] = {
         Starter("shared-task", _shared_task, "translation"),
         Starter("blind", _blind, "classification"),
         Starter("leaderboard", _leaderboard, "classification"),
-        Starter("judged", _judged, "translation"),
+        Starter("judged", _with_judges, "translation"),
         Starter("annotation", _annotation, "labels"),
         Starter("reading", _reading, "reading"),
     )

@@ -107,7 +107,7 @@ def read_configuration(bundle: Bundle, names: tuple[str, ...]) -> Entries:
     bundle.folder = path.parent
     findings = Findings()
     faults = Faults(path.name, RULE, findings)
-    found = read_yaml(_bounded(path), faults)
+    found = read_yaml(_read_small(path), faults)
     if found is not None and not isinstance(found, YamlMap):
         faults.add(1, "this is no mapping", "write title: … and so on")
     if not findings.valid or not isinstance(found, YamlMap):
@@ -121,5 +121,5 @@ def check_problems(entries: Entries) -> None:
         raise InvalidInputError(entries.faults.file, entries.faults.findings)
 
 
-def _bounded(path: Path) -> bytes:
+def _read_small(path: Path) -> bytes:
     return read_bounded(path, LARGEST)

@@ -213,7 +213,7 @@ class _Checks:
             yield from self._of_line(mail, line)
             if line["team"]:
                 yield from self._of_place(mail, line, placed, judging)
-            yield from _repeated(given, (mail, line["role"].lower() if not line["team"] else "team"), line)
+            yield from _repeats(given, (mail, line["role"].lower() if not line["team"] else "team"), line)
         yield from self._of_teams()
 
     def _of_line(self, mail: str, line: Line) -> Iterator[Problem]:
@@ -317,7 +317,7 @@ class _Checks:
         for mail, line in zip(self.mails, self.lines, strict=True):
             if mail not in self.known.people:
                 fresh.setdefault(mail, line)
-        made = [_planned(name, lines) for name, lines in self.teams.items() if self.looks[name] not in self.known.teams]
+        made = [_team_of(name, lines) for name, lines in self.teams.items() if self.looks[name] not in self.known.teams]
         there = [
             (self.known.teams[self.looks[name]].id, line)
             for name, lines in self.teams.items()
@@ -339,13 +339,13 @@ class _Checks:
         return self.known.roles.get(self.known.people.get(normal_mail(line["mail"]), ""), frozenset())
 
 
-def _repeated(given: dict[tuple[str, str], Line], what: tuple[str, str], line: Line) -> Iterator[Problem]:
+def _repeats(given: dict[tuple[str, str], Line], what: tuple[str, str], line: Line) -> Iterator[Problem]:
     before = given.setdefault(what, line)
     if before is not line and plain_name(before["team"]) == plain_name(line["team"]):
         yield line.problem(f"the line repeats line {before.number}", "remove one of them")
 
 
-def _planned(name: str, lines: Sequence[Line]) -> PlannedTeam:
+def _team_of(name: str, lines: Sequence[Line]) -> PlannedTeam:
     pi = next((line for line in lines if line["role"].lower() == "pi"), lines[0])
     code, track = code_in(lines) or code_of(name), next((line["track"] for line in lines if line["track"]), "")
     return PlannedTeam(name, code, track, pi, tuple(line for line in lines if line is not pi))

@@ -70,7 +70,7 @@ def look_up(session: Session, office: Office, campaign_id: str, lines: Sequence[
         frozenset(skeleton(one.code) for one in rows),
         _members(session, campaign_id),
         _roles(session, campaign_id),
-        _excepted(session, campaign_id),
+        _people_with_exceptions(session, campaign_id),
         frozenset(organizers),
         tuple(track.id for track in in_force(session, campaign_id).campaign.tracks),
     )
@@ -152,7 +152,7 @@ def _roles(session: Session, campaign_id: str) -> dict[str, frozenset[str]]:
     return found
 
 
-def _excepted(session: Session, campaign_id: str) -> frozenset[str]:
+def _people_with_exceptions(session: Session, campaign_id: str) -> frozenset[str]:
     holds = (DutyException.seconded.is_not(None), DutyException.ended.is_(None))
     query = select(DutyException.person_id).where(DutyException.campaign_id == campaign_id, *holds)
     return frozenset(session.scalars(query))

@@ -106,7 +106,7 @@ class _Run:
 
     def go_on(self, used: Material) -> str:
         """From where it stands to where it ends, or gives way."""
-        run = self._begun(used)
+        run = self._begin_run(used)
         if run.stage in WAITING:
             return "running"
         try:
@@ -129,7 +129,7 @@ class _Run:
             self._keep_transcript()
         return "running"
 
-    def _begun(self, used: Material) -> ProgramRun:
+    def _begin_run(self, used: Material) -> ProgramRun:
         """The row of the run, made when it begins."""
         nonce = self.office.vault.secret("reference", used.reference.id)
         with self.office.writing() as session:
@@ -164,7 +164,7 @@ class _Run:
         if self.given.samples is not None:
             order = range(len(self.given.samples))
             try:
-                for answered in asking.ask(self.given.samples, order, self._left()):
+                for answered in asking.ask(self.given.samples, order, self._seconds_left()):
                     log, spent = log + answered.log, spent + answered.seconds
             except ProgramError as error:
                 log, spent = log + error.log, spent + error.seconds
@@ -173,19 +173,19 @@ class _Run:
                 problem = Problem("G-2", self.row.name, None, None, message, fix)
         kept = self.office.files.put(log).digest if log else None
         with self.office.writing() as session:
-            locked = self._locked(session)
+            locked = self._lock_run(session)
             locked.smoke_log, locked.smoke_seconds = kept, spent
             locked.compute += spent * self.programs.cores
             locked.stage = "run" if problem is None else "smoke"
         return problem
 
-    def _left(self) -> float:
+    def _seconds_left(self) -> float:
         """Seconds of computing time that the team has left, this run's own taken off as they are."""
         with self.office.reading() as session:
             mine = session.get_one(ProgramRun, self.row.id).compute
             return compute.left(session, self.row.campaign_id, self.window, self.row.team_id) - mine
 
-    def _locked(self, session: Session) -> ProgramRun:
+    def _lock_run(self, session: Session) -> ProgramRun:
         """The row of the run with the submission locked; nobody else may have ended it meanwhile."""
         row = stages.lock_submission(session, self.row.id)
         run = session.get_one(ProgramRun, self.row.id, populate_existing=True)
@@ -198,7 +198,7 @@ class _Run:
         with self.office.reading() as session:
             done = session.get_one(ProgramRun, self.row.id).done
         order, end = range(done, len(self.given.items)), time.monotonic() + self.office.settings.limits.slice_seconds
-        answers = asking.ask(self.given.items, order, self._left())
+        answers = asking.ask(self.given.items, order, self._seconds_left())
         try:
             for answered in answers:
                 self._keep(answered)
@@ -212,7 +212,7 @@ class _Run:
     def _keep(self, answered: Answered) -> None:
         """Keep what a call answered, with what it cost: both, or neither."""
         with self.office.writing() as session:
-            run = self._locked(session)
+            run = self._lock_run(session)
             if run.done != answered.first:
                 raise OvertakenError
             session.add(
@@ -220,7 +220,7 @@ class _Run:
                     submission_id=self.row.id,
                     first=answered.first,
                     count=answered.count,
-                    content=_sealed(self.office, answered.part),
+                    content=_seal_part(self.office, answered.part),
                 )
             )
             run.done += answered.count
@@ -239,7 +239,7 @@ class _Run:
     def _check(self, asking: Asker) -> None:
         """Ask some items again, each alone and in another order, and compare (G-4)."""
         with self.office.writing() as session:
-            run = self._locked(session)
+            run = self._lock_run(session)
             if run.checked or run.stage == "check":
                 return
             run.stage = "check"
@@ -248,7 +248,7 @@ class _Run:
         chosen = sorted(dice.sample(range(len(self.given.items)), count), reverse=True)
         differing = self._differing(asking, chosen) if chosen else 0
         with self.office.writing() as session:
-            run = self._locked(session)
+            run = self._lock_run(session)
             run.checked, run.differing = len(chosen), differing
 
     def _differing(self, asking: Asker, chosen: list[int]) -> int:
@@ -270,7 +270,7 @@ class _Run:
         stored = self.office.sealed.take(whole)
         nonce = self.office.vault.secret(NONCES, self.row.id)
         with self.office.writing() as session:
-            run, row = self._locked(session), session.get_one(Submission, self.row.id)
+            run, row = self._lock_run(session), session.get_one(Submission, self.row.id)
             row.answers, row.answers_name = stored.digest, whole.name
             run.size, run.outputs = stored.size, commit(nonce, stored.digest.encode())
             session.execute(delete(ProgramAnswer).where(ProgramAnswer.submission_id == row.id))
@@ -280,7 +280,7 @@ class _Run:
         """The program failed on sealed items by its own fault."""
         log = self.office.sealed.put(error.log).digest if error.log else None
         with self.office.writing() as session:
-            run = self._locked(session)
+            run = self._lock_run(session)
             run.cause, run.log = error.words, log or run.log
             run.seconds += error.seconds
             run.compute += error.seconds * self.programs.cores
@@ -290,7 +290,7 @@ class _Run:
     def _refuse(self, problem: Problem) -> str:
         """The program is invalid for a reason that holds nothing of the sealed items: its team learns it at once."""
         with self.office.writing() as session:
-            run = self._locked(session)
+            run = self._lock_run(session)
             run.cause, run.ended = problem.message, self.office.clock()
             return end_invalid(session, self.office, self.row.id, problem)
 
@@ -317,12 +317,12 @@ def _end(office: Office, run: ProgramRun, stage: str) -> None:
         run.due = run.started + timedelta(seconds=minute * max(1, math.ceil(passed / minute)))
 
 
-def _sealed(office: Office, part: bytes) -> bytes:
+def _seal_part(office: Office, part: bytes) -> bytes:
     lock = office.sealed.lock
     return PLAIN + part if lock is None else SEALED + b"".join(seal([part], lock))
 
 
-def _opened(office: Office, content: bytes) -> bytes:
+def _open_part(office: Office, content: bytes) -> bytes:
     if content[:1] == PLAIN or office.sealed.lock is None:
         return content[1:]
     return b"".join(unseal(io.BytesIO(content[1:]), office.sealed.lock))
@@ -332,7 +332,7 @@ def _parts(session: Session, office: Office, submission_id: str) -> Iterator[byt
     """All that was answered, in the order of the items."""
     question = select(ProgramAnswer.content).where(ProgramAnswer.submission_id == submission_id)
     for content in session.scalars(question.order_by(ProgramAnswer.first).execution_options(yield_per=100)):
-        yield _opened(office, content)
+        yield _open_part(office, content)
 
 
 def _part_with(session: Session, office: Office, submission_id: str, at: int) -> bytes:
@@ -341,7 +341,7 @@ def _part_with(session: Session, office: Office, submission_id: str, at: int) ->
         ProgramAnswer.submission_id == submission_id, ProgramAnswer.first <= at
     )
     content = session.scalars(question.order_by(ProgramAnswer.first.desc()).limit(1)).one()
-    return _opened(office, content)
+    return _open_part(office, content)
 
 
 def end_invalid(session: Session, office: Office, submission_id: str, problem: Problem) -> str:

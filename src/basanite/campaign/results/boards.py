@@ -401,12 +401,12 @@ def _row(view: _View, run: Submission, called: tuple[str, Any], columns: _Column
         system=run.label if is_known else "",
         received=run.received if is_known else None,
         values={name: _numbers(values.get(name, {})) for name in columns.metrics},
-        declared=_declared(run, columns.fields) if is_known and columns.fields else {},
+        declared=_declared_numbers(run, columns.fields) if is_known and columns.fields else {},
         against=against,
     )
 
 
-def _declared(run: Submission, fields: Sequence[str]) -> dict[str, float]:
+def _declared_numbers(run: Submission, fields: Sequence[str]) -> dict[str, float]:
     """The fields of a description that are numbers."""
     found = {}
     for name in fields:

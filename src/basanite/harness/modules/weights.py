@@ -97,11 +97,11 @@ def _every_file(path: Path) -> Iterator[Path]:
 
 def weights_model(name: str, around: Surroundings) -> LocalModel:
     """The model of a name, opened once for its bytes."""
-    return _opened(weights_path(name, around), weights_digest(name, around), around.sealed)
+    return _open_weights(weights_path(name, around), weights_digest(name, around), around.sealed)
 
 
 @lru_cache(maxsize=4)
-def _opened(path: Path, digest: str, sealed: bool) -> LocalModel:
+def _open_weights(path: Path, digest: str, sealed: bool) -> LocalModel:
     model = open_model(path)
     if sealed and model.kind == "torchscript":  # a program, which only a box could run safely (X-5)
         raise UnreadableError(

@@ -105,11 +105,11 @@ def _words(document: YamlMap, faults: Faults) -> dict[str, str]:
     entry = document.entries.get("words")
     found: dict[str, str] = {}
     for name in entry.entries if isinstance(entry, YamlMap) else ():
-        found[name] = _expanded(faults.text(cast(YamlMap, entry), name, needed=True), found)
+        found[name] = _expand_words(faults.text(cast(YamlMap, entry), name, needed=True), found)
     return found
 
 
-def _expanded(text: str, words: Mapping[str, str]) -> str:
+def _expand_words(text: str, words: Mapping[str, str]) -> str:
     return _WORD.sub(lambda match: f"(?:{words[match[1]]})" if match[1] in words else match[0], text)
 
 
@@ -156,7 +156,7 @@ class _Patterns:
     def _expression(self, entry: YamlMap) -> re.Pattern[str] | None:
         text = self.faults.text(entry, "match", needed=True)
         line = entry.lines.get("match", entry.line)
-        expanded = _expanded(text, self.words)
+        expanded = _expand_words(text, self.words)
         for unknown in _WORD.findall(expanded):
             self.faults.add(line, f"{{{unknown}}} is not among `words`", suggestion(unknown, sorted(self.words)))
         try:
@@ -205,8 +205,8 @@ class _Reading:
         self.made += 1
         here: dict[str, Found | None] = {}
         for triple in pattern.then:
-            subject = self._found(triple.subject, "subject", triple, (pattern, match), here)
-            value = self._found(triple.object, "object", triple, (pattern, match), here)
+            subject = self._find_things(triple.subject, "subject", triple, (pattern, match), here)
+            value = self._find_things(triple.object, "object", triple, (pattern, match), here)
             if subject is None or value is None or isinstance(subject[0], Literal):
                 continue
             spans = tuple(one for one in (subject[1], value[1]) if one is not None)
@@ -217,7 +217,7 @@ class _Reading:
             self.said.setdefault(told, said)
         self.last |= {name: one for name, one in here.items() if one is not None}
 
-    def _found(
+    def _find_things(
         self,
         term: Term | Variable,
         role: Role,

@@ -175,7 +175,7 @@ def next_gold(package: Package, parts: Sequence[str], day: str) -> NextGold:
     why = {"by": REASONER, "when": day, "why": DERIVED}
     made = [one for part in parts for one in derived_gold(package, part, why) if key(one) not in decided]
     lines = (*kept, *made)
-    changed = {_settled(one, key) for one in lines} != {_settled(one, key) for one in old}
+    changed = {_settled_key(one, key) for one in lines} != {_settled_key(one, key) for one in old}
     name = f"v{int(before[1:]) + 1}" if before else "v1"
     return NextGold(name, before, lines, len(made), len(kept), changed)
 
@@ -201,5 +201,5 @@ def _answer_key(known: Known) -> Callable[[Mapping[str, Any]], object]:
     return key
 
 
-def _settled(line: Mapping[str, Any], key: Callable[[Mapping[str, Any]], object]) -> object:
+def _settled_key(line: Mapping[str, Any], key: Callable[[Mapping[str, Any]], object]) -> object:
     return key(line), line.get("kind"), line.get("verdict", "correct")

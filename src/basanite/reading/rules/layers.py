@@ -59,13 +59,13 @@ class _Heads:
         self.found: dict[tuple[PatternTerm | None, ...], list[tuple[int, Pattern]]] = {}
         for at, rule in enumerate(rules):
             for head in rule.heads:
-                predicate, object_ = map(_fixed, (head.predicate, head.object))
+                predicate, object_ = map(_constant_of, (head.predicate, head.object))
                 for key in ((), (predicate,), (predicate, object_)):
                     self.found.setdefault(key, []).append((at, head))
 
     def near(self, goal: Pattern) -> Iterator[tuple[int, Pattern]]:
         """The conclusions that may match a goal by property and object, and some more."""
-        predicate, object_ = map(_fixed, (goal.predicate, goal.object))
+        predicate, object_ = map(_constant_of, (goal.predicate, goal.object))
         if predicate is None:
             keys: list[tuple[PatternTerm | None, ...]] = [()]
         elif object_ is None:
@@ -76,7 +76,7 @@ class _Heads:
             yield from self.found.get(key, ())
 
 
-def _fixed(term: PatternTerm) -> PatternTerm | None:
+def _constant_of(term: PatternTerm) -> PatternTerm | None:
     return None if isinstance(term, Variable) else term
 
 

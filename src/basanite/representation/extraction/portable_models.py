@@ -159,10 +159,10 @@ def _pixels(folder: Path, first: Any) -> Any:
     channels, height, width = sides[0] or 3, sides[1], sides[2]
     shape_said = (channels, height, width) if height and width else None
     prepare = preparation(folder, read_json_object(folder / CONFIG), shape_said)
-    return lambda given: _filled(given, shape_said) if isinstance(given[0], np.ndarray) else prepare(given)
+    return lambda given: _fill_shape(given, shape_said) if isinstance(given[0], np.ndarray) else prepare(given)
 
 
-def _filled(rows: Sequence[NDArray[Any]], shape: tuple[int, int, int] | None) -> NDArray[Any]:
+def _fill_shape(rows: Sequence[NDArray[Any]], shape: tuple[int, int, int] | None) -> NDArray[Any]:
     """Rows of numbers in the shape that the graph takes, as they are."""
     if shape is None or rows[0].size != np.prod(shape):
         wanted = " x ".join(map(str, shape or ("any size",)))

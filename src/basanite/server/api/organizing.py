@@ -121,12 +121,12 @@ async def _with_file(request: Request, folder: Path, largest: int, work: Callabl
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     path = folder / f"call-{secrets.token_hex(8)}"
     try:
-        return await receive_body(request, lambda pieces: work(_written(pieces, path, largest)))
+        return await receive_body(request, lambda pieces: work(_write_body(pieces, path, largest)))
     finally:
         path.unlink(missing_ok=True)
 
 
-def _written(pieces: Iterator[bytes], path: Path, largest: int) -> Path:
+def _write_body(pieces: Iterator[bytes], path: Path, largest: int) -> Path:
     size = 0
     check_room(path.parent, 0)
     with path.open("xb") as file:

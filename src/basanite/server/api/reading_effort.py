@@ -62,7 +62,7 @@ def log_effort(run_id: Id, sent: WorkSent, caller: Maker, request: Request) -> E
         row = runs.run(session, caller.viewer, caller.here[0].id, run_id)
         work = efforts.Work(sent.activity, sent.minutes, sent.rules, sent.examples, sent.note)
         efforts.add_work(session, caller.office, caller.actor, row, work, key=sent.key)
-        return _shown(run_id, efforts.work_on(session, [run_id]))
+        return _show_effort(run_id, efforts.work_on(session, [run_id]))
 
 
 @ROUTER.get("/runs/{run_id}/effort")
@@ -70,7 +70,7 @@ def show_effort(run_id: Id, caller: Reader) -> EffortShown:
     """The work that is kept with a run."""
     with caller.office.reading() as session:
         runs.run(session, caller.viewer, caller.here[0].id, run_id)
-        return _shown(run_id, efforts.work_on(session, [run_id]))
+        return _show_effort(run_id, efforts.work_on(session, [run_id]))
 
 
 @ROUTER.get("/tasks/{task_id}/adaptation", response_model=None)
@@ -95,7 +95,7 @@ def show_adaptation(
     return HTMLResponse(html.render(report), headers=headers)
 
 
-def _shown(run_id: str, lines: list[ReadingEffort]) -> EffortShown:
+def _show_effort(run_id: str, lines: list[ReadingEffort]) -> EffortShown:
     work = [
         WorkShown(
             activity=one.activity,

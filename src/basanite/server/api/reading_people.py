@@ -371,7 +371,7 @@ def show_proposed_gold(package_id: Id, caller: Organiser) -> GoldShown:
     """The version that is previewed, with what it would change."""
     with caller.office.reading() as session:
         package = find(session, caller.here[0].id, package_id)
-        row = _proposed(session, caller, package)
+        row = _proposed_gold(session, caller, package)
     return _gold(caller, row)
 
 
@@ -402,13 +402,13 @@ def refer_to_gold(package_id: Id, given: ReferenceWanted, caller: Organiser) -> 
 def _end(caller: Caller, package_id: str, *, apply: bool) -> GoldShown:
     with caller.office.writing() as session:
         package = find(session, caller.here[0].id, package_id)
-        gold_id = _proposed(session, caller, package)
+        gold_id = _proposed_gold(session, caller, package)
         end = golds.apply if apply else golds.cancel
         end(session, caller.office, caller.actor, caller.here[0].id, gold_id)
     return _gold(caller, gold_id)
 
 
-def _proposed(session: Session, caller: Caller, package: ReadingPackage) -> str:
+def _proposed_gold(session: Session, caller: Caller, package: ReadingPackage) -> str:
     found = [one for one in golds.versions(session, caller.office, package) if one.state == "proposed"]
     if not found:
         raise refused("R-17", "no gold version is previewed", "propose one", status=404)

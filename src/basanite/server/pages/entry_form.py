@@ -189,7 +189,7 @@ def changed_entries(
         if text == one.value:
             continue
         try:
-            _put(found, one, _value(one, text, zone_name), values)
+            _put_value(found, one, _value(one, text, zone_name), values)
         except (ValueError, TimeError) as error:
             what = say_plain("{field}: {error}", field=str(one.label), error=str(error))
             problems.append(problem("P-35", what, say_plain("correct the field")))
@@ -357,7 +357,7 @@ def _number(text: str) -> Any:
     return text
 
 
-def _put(found: dict[str, Any], one: EntryField, value: Any, values: Mapping[str, Any]) -> None:
+def _put_value(found: dict[str, Any], one: EntryField, value: Any, values: Mapping[str, Any]) -> None:
     """Put a changed value under its key, or into the table that it belongs to."""
     if one.name == OTHERS:
         before = _table(one.value) if one.value else {}

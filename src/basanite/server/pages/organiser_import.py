@@ -113,7 +113,7 @@ async def check_table(request: Request, caller: Organiser, what: What) -> Respon
     """Check a table, and show what it would do."""
     taken = await read_upload_form(request, caller.office.sealed.scratch, LARGEST)
     try:
-        return await run_in_threadpool(_checked, request, caller, what, taken)
+        return await run_in_threadpool(_check_table, request, caller, what, taken)
     finally:
         taken.forget()
 
@@ -127,7 +127,7 @@ def apply_table(
     request: Request, caller: Organiser, form: Annotated[Form, Depends(_table_form)], what: What
 ) -> Response:
     """Enter the table that was checked; it is checked again, for others work meanwhile."""
-    text, invite = _unpacked(form.text("table")), form.text("invite") == "yes"
+    text, invite = _unpack_table(form.text("table")), form.text("invite") == "yes"
     try:
         with caller.office.writing() as session:
             _run(At(caller.office, session, caller.actor, caller.here[0].slug, bound=True), what, text, True, invite)
@@ -136,7 +136,7 @@ def apply_table(
     return go(caller, at(caller, TABLES[what].then), say_plain(TABLES[what].done))
 
 
-def _checked(request: Request, caller: Caller, what: str, taken: UploadForm) -> Response:
+def _check_table(request: Request, caller: Caller, what: str, taken: UploadForm) -> Response:
     invite = taken.form.text("invite") == "yes"
     try:
         if taken.path is None:
@@ -148,7 +148,7 @@ def _checked(request: Request, caller: Caller, what: str, taken: UploadForm) -> 
     except RefusedError as error:
         return show(request, caller, _page(caller, what, error=error), status=error.status)
     counts = {name: outcome.data[name] for name in COUNTS if name in outcome.data}
-    return show(request, caller, _page(caller, what, counts=counts, invite=invite, table=_packed(text)))
+    return show(request, caller, _page(caller, what, counts=counts, invite=invite, table=_pack_table(text)))
 
 
 def _run(where: At, what: str, text: str, apply: bool, invite: bool) -> Outcome:
@@ -197,11 +197,11 @@ def _cell(text: str) -> str:
     return f'"{text.replace(chr(34), chr(34) * 2)}"' if set(text) & set(',"\n') else text
 
 
-def _packed(text: str) -> str:
+def _pack_table(text: str) -> str:
     return base64.urlsafe_b64encode(zlib.compress(text.encode(), 9)).decode()
 
 
-def _unpacked(packed: str) -> str:
+def _unpack_table(packed: str) -> str:
     """The table again; what was made by something else, or grows beyond all bounds, is refused."""
     try:
         reader = zlib.decompressobj()

@@ -222,16 +222,16 @@ def report(session: Session, office: Office, actor: Actor, project_id: str) -> S
             continue
         state, several = _state(session, config, task), suggestions_of(session, task, abs(task.suggestions))
         if task.suggestions > 0:
-            outcomes += [(one.source, outcome_of(_suggested(one), one.id, state)) for one in several]
+            outcomes += [(one.source, outcome_of(_suggestion_of(one), one.id, state)) for one in several]
         marked = frozenset(one.key for one in _marks(config, state))
-        keys = frozenset(_suggested(one).key for one in several)
+        keys = frozenset(_suggestion_of(one).key for one in several)
         minutes = _minutes(session, task)
         groups[task.suggestions > 0].append(Marked(keys, marked, minutes, rows[task.document_id].length))
     bias = bias_of(groups[True], groups[False], seed=project.seed)
     return SuggestionReport(tally(outcomes), bias, project.withheld)
 
 
-def _suggested(one: AnnotationSuggestion) -> Suggested:
+def _suggestion_of(one: AnnotationSuggestion) -> Suggested:
     return Suggested(one.category, tuple((start, end) for start, end in one.parts), one.score, one.fields)
 
 

@@ -103,10 +103,10 @@ def trends(session: Session, office: Office, actor: Actor, project_id: str) -> T
     """Every annotator's weeks, in order; for organizers and adjudicators."""
     project = find_project(session, project_id)
     require_look(session, actor, project.campaign_id)
-    done = list(_finished(session, office, project))
+    done = list(_done_tasks(session, office, project))
     people = sorted({one.person for one in done if one.role == "annotator"})
     weeks = tuple(week for person in people for week in _weeks(person, done, project.seed))
-    return Trends(weeks, {who: again for who in people for again in _repeated(who, done)})
+    return Trends(weeks, {who: again for who in people for again in _agreement_with_self(who, done)})
 
 
 def repeat(
@@ -160,7 +160,7 @@ def _tasks(
         )
 
 
-def _finished(session: Session, office: Office, project: AnnotationProject) -> Iterator[Finished]:
+def _done_tasks(session: Session, office: Office, project: AnnotationProject) -> Iterator[Finished]:
     lengths = {row.id: row.length for row in documents(session, project.id)}
     for task in tasks_in(session, project.id):
         if task.state == "done" and task.finished is not None and task.role in ("annotator", REPEAT):
@@ -209,7 +209,7 @@ def _drift(change: Estimate, now: float, before: float, texts: int) -> Iterator[
         yield "slower"
 
 
-def _repeated(person: str, done: Sequence[Finished]) -> Iterator[tuple[int, Estimate]]:
+def _agreement_with_self(person: str, done: Sequence[Finished]) -> Iterator[tuple[int, Estimate]]:
     first = {one.document: one for one in done if one.person == person and one.role == "annotator"}
     again = [one for one in done if one.person == person and one.role == REPEAT and one.document in first]
     if again:

@@ -84,7 +84,7 @@ def shown_calls(office: Office, viewer: Viewer, actor: Actor, run_id: str, wante
         there = holds_transcripts(office, run)
     if not there:
         raise missing("transcript")
-    found = _found(office, run, wanted)
+    found = _search_calls(office, run, wanted)
     if sealed and found["calls"]:
         with office.writing() as session:
             seen = sorted({str(call["item"]) for call in found["calls"]})
@@ -101,7 +101,7 @@ def shown_calls(office: Office, viewer: Viewer, actor: Actor, run_id: str, wante
     return ShownCalls(run, found["system"], found["total"], found["found"], tuple(found["calls"]))
 
 
-def _found(office: Office, run: Submission, wanted: CallSearch) -> Mapping[str, Any]:
+def _search_calls(office: Office, run: Submission, wanted: CallSearch) -> Mapping[str, Any]:
     order = Order(
         "calls",
         run.task.lower(),
