@@ -67,7 +67,7 @@ def cost(
 ) -> None:
     """Compare numbers of queries and votes for a panel by SCHEME: judges, judgments, hours, pay and precision.
 
-    The half-width is that of the 95% interval of the mean over queries. A pilot of a few queries, judged twice,
+    The half-width is that of the 95% CI of the mean over queries. A pilot of a few queries, judged twice,
     shows how much queries, items and judges differ.
     """
     chosen = run_or_exit(lambda: scheme_at(scheme), json=as_json)
