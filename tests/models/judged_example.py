@@ -43,7 +43,7 @@ def made_example(folder):
 
 def script(folder, *words):
     """Run a script of the example."""
-    subprocess.run([sys.executable, *words], cwd=folder, check=True, timeout=60)
+    subprocess.run([sys.executable, *words], cwd=folder, check=True, timeout=300)
 
 
 def judged_example(folder):
