@@ -37,6 +37,7 @@ ITEMS = {
     "labels": ("a table (columns of items)", 120, "item"),
     "lm": ("JSON lines (log-probabilities)", 60, "sentence"),
     "parsing": ("bracketed trees", 60, "tree"),
+    "judged": ("JSON lines (texts of items)", 300, "item"),
     "questions": ("results of VQA", 60, "answer"),
     "ranking": ("a TREC run", 480, "ranked document"),
     "readability": ("a table (ratings of passages)", 60, "passage"),

@@ -61,7 +61,12 @@ LAYOUTS: Final[tuple[Layout, ...]] = (
         tuple(f"score {task} {{path}} SUBMISSION" for task in _TEXT_TASKS),
         "item",
     ),
-    Layout("texts of items", ("id", "text"), tuple(f"score {task} REFERENCE {{path}}" for task in _TEXT_TASKS), "item"),
+    Layout(
+        "texts of items",
+        ("id", "text"),
+        tuple(f"score {task} REFERENCE {{path}}" for task in (*_TEXT_TASKS, "judged")),
+        "item",
+    ),
     Layout("scores of items", ("item", "score"), ("score scores {path}", "compare scores {path} OTHER"), "trial"),
     Layout("texts of items", ("item", "text"), ("score relevance REFERENCE {path}",), "item"),
     *(
