@@ -283,3 +283,15 @@ def test_weights_cannot_stand_as_a_learner_and_must_fit_the_items_and_targets(fo
     assert (
         "takes pictures, and the items of this task are texts" in ended.data["tasks"]["reviews"]["runs"]["1"]["reason"]
     )
+
+
+@pytest.mark.req("H-42", case="bad")
+@pytest.mark.req("X-5")
+def test_a_sealed_evaluation_refuses_weights_that_are_a_program(folder, tmp_path):
+    torchscript(tmp_path)
+    (tmp_path / "photos").symlink_to(folder / "photos")
+    sealed = HEAD.replace("seed = 7", 'seal = "plan.seal"')
+    modules = 'strong = { weights = "script", parameters = { outputs = ["class0", "class1", "class2", "other"] } }'
+    ended = here("harness", "seal", written(tmp_path, sealed + PHOTOS.format(modules=modules)))
+    assert ended.code != 0
+    assert "runs no foreign program" in " ".join((ended.stdout + ended.stderr).split())
