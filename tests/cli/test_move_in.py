@@ -273,7 +273,7 @@ def test_paths_out_of_the_bundle_are_not_followed_and_wrong_options_are_named(tm
     assert "root:" not in (tmp_path / "moved" / "campaign.toml").read_text()
     again = here("import", "codabench", str(path), "--out", "moved", cwd=tmp_path)
     assert again.code == 2
-    assert "exists already" in again.stderr
+    assert "already exists" in again.stderr
     unknown = here("import", "codabnch", str(path), cwd=tmp_path)
     assert "Did you mean" in unknown.stderr
     table = tmp_path / "odd.csv"

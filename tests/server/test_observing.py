@@ -32,7 +32,7 @@ def test_a_server_whose_database_is_gone_is_live_and_not_ready(office, small, tm
         # Moved in one step: what runs beside the calls would write into the folder while its files are deleted.
         office.settings.data.rename(tmp_path / "gone")
         engines.leave(tmp_path)
-        office.close()  # only now: whoever still has a connection to what was moved gives it back to nobody
+        office.close()  # only now: no connection to what was moved is given back
         assert client.get("/health/live").status_code == 200
         answer = client.get("/health/ready")
         assert (answer.status_code, answer.json()["checks"]["database"]) == (503, False)

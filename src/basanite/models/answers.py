@@ -105,7 +105,7 @@ def _item_scores(
 
 
 def _score_row(system: System, turn: Turn, value: Any) -> Iterator[Any]:
-    """One call; where it failed there is no score, and whoever scores the table says what that counts."""
+    """One call; where it failed there is no score, and the scorer of the table decides what that counts."""
     yield from (turn.item, system.name, turn.repeat, "" if value is None or turn.error else value)
     yield from ("" if cell is None else cell for cell in (turn.cost, turn.latency, turn.tokens))
     yield from (int(is_refusal(system.answer, turn)), int(bool(turn.error)))

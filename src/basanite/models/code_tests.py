@@ -1,6 +1,6 @@
 """Answers that are programs: each is run against its tests in a sandbox of its own, and passes or does not (L-3).
 
-A program ends well only if the tests ran to their end and said a word that is drawn anew for each call: an answer that
+A program ends well only if the tests ran to their end and printed a word that is drawn for each call: an answer that
 leaves before they begin does not pass. Tests and answer share a process, as in all such benchmarks, so an answer that
 was written to deceive these very lines could; it can do nothing else, for the sandbox has no network and no files.
 """

@@ -49,7 +49,7 @@ class Spreads:
         """Half the width of the interval of the mean over queries.
 
         >>> round(Spreads(queries=0.2, items=0.3, judges=0.3).half_width(Design(25, 60, 3)), 3)
-        0.081
+        0.08
         """
         within = (self.items**2 + self.judges**2 / design.votes) / design.per_query
         return NormalDist().inv_cdf((1 + level) / 2) * math.sqrt((self.queries**2 + within) / design.queries)

@@ -136,7 +136,7 @@ def _verdicts(steps: Sequence[Step]) -> Table:
 
 
 def team_table(steps: Sequence[Step]) -> Table:
-    """The best place of each team in each campaign; teams are told apart by the names that boards show."""
+    """The best place of each team in each campaign; teams are known by the names that boards show."""
     campaigns = list(dict.fromkeys(step.campaign for step in steps))
     places: dict[str, dict[str, tuple[int, int]]] = {}
     for step in steps:

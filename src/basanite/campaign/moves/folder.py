@@ -121,7 +121,7 @@ class Written:
 def write_folder(moved: Moved, out: Path, *, task: str = "", history: Path | None = None) -> Written:
     """Write the folder; it appears whole, or not at all."""
     if os.path.lexists(out):
-        raise SettingError(f"{out} exists already. Name a new folder with --out.")
+        raise SettingError(f"{out} already exists. Name a new folder with --out.")
     if not moved.phases:
         raise SettingError("The bundle has no phase with dates, so there is nothing to make a window of.")
     chosen = task or _nearest_task(moved)

@@ -94,7 +94,7 @@ def template_named(name: str) -> Template:
     """The mail of this name.
 
     >>> template_named("join_refused").subject
-    'Your request to join $team'
+    'Your request to join $team was declined'
     """
     if name not in catalogue():
         raise UnknownNameError(f"There is no mail {name!r}. {suggestion(name, tuple(catalogue()))}")

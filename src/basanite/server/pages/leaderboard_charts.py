@@ -28,7 +28,7 @@ from basanite.server.roles import Caller, allow
 
 ROUTER = APIRouter(include_in_schema=False)
 MOST_LINES = 8
-"""Systems of the chart over time: more lines could not be told apart."""
+"""Systems of the chart over time: more lines could not be distinguished."""
 MOST_POINTS = 400
 DAY = 86_400
 
