@@ -71,8 +71,9 @@ def test_what_judges_meet_again_is_told_in_a_few_lines(tmp_path):
         writer = csv.writer(file)
         writer.writerow(["query_text", "summary", "query", "document"])
         writer.writerows([f"words {at}", f"summary {at}", f"q{at // 10}", f"d{at}"] for at in range(500))
-    scheme = JUDGING / "schemes" / "relevance.toml"
-    words = ("judge", "plan", scheme, "--items", "items.csv", "--judges", "judge=4", "--json")
+    usual = (JUDGING / "schemes" / "relevance.toml").read_text(encoding="utf-8")
+    (tmp_path / "scheme.toml").write_text("alike_at_most = 1\n" + usual, encoding="utf-8")
+    words = ("judge", "plan", "scheme.toml", "--items", "items.csv", "--judges", "judge=4", "--json")
     warnings = [one["message"] for one in here(*words, cwd=tmp_path).data["warnings"] if one["rule"] == "M52"]
     assert len(warnings) == 4
     assert warnings[-1] == "so it is with 47 more: 50 of 50 are met more than once by a judge"

@@ -335,6 +335,7 @@ def _scores(folder, kind, rng):
     rows = [
         {"item": item, "repeat": repeat, "score": {"perfect": 1, "constant": 0.5}.get(kind, int(rng.integers(2)))}
         | dict(zip(("cost", "latency", "tokens"), used.get(kind, rng.exponential(size=3).tolist()), strict=True))
+        | dict.fromkeys(("refusal", "error"), {"perfect": 0, "constant": 1}.get(kind, int(rng.integers(2))))
         for item in items
         for repeat in range(3)
     ]

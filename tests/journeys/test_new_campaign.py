@@ -44,7 +44,7 @@ def test_a_campaign_is_made_in_the_browser_up_to_its_first_scored_submission(wor
         ina = CountingPerson(world.person("ina@example.org"), clicks)
         ina.open(link).fill(name="Ina Lead", mail=ina.mail, password=PASSWORD).press("Create administrator")
         secret = ina.sees("QR code").tab.inner_text("code.secret")
-        ina.fill(code=pyotp.TOTP(secret.strip()).now()).press("Turn on").sees("recovery codes")
+        ina.fill(code=pyotp.TOTP(secret.strip()).now(), password=PASSWORD).press("Turn on").sees("recovery codes")
         ina.follow("I have saved them").sees("Choose a template")
         tomorrow = datetime.now(UTC) + timedelta(days=30)
         ina.tab.get_by_role("radio", name=re.compile("Leaderboard without end")).check()

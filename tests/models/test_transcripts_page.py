@@ -51,7 +51,7 @@ def test_what_is_no_transcript_is_refused_with_its_file(runs):
     wrong = here("transcripts", "items.jsonl", cwd=runs)
     assert wrong.code == 1
     assert "items.jsonl" in wrong.stderr
-    assert "no call of `basanite run`" in wrong.stderr
+    assert "no call of a model run" in wrong.stderr
     assert here("transcripts", "nothing-here", cwd=runs).code != 0
     (runs / "begun.jsonl").write_text('{"format": "basanite-transcripts/1"}\n')
     begun = here("transcripts", "begun.jsonl", cwd=runs)

@@ -25,6 +25,8 @@ LOUD, STANDARD_ERRORS = 0.02, 2
 
 UNMEASURED = ("coreference", "dependencies", "tagging")
 """Families whose simulations have not been run yet: the page says so, and S-25 stays open for them."""
+ELSEWHERE = ("judged",)
+"""Measured by a simulation of its own, with people and judges: `benchmarks/results/judged.json`."""
 
 Line = Mapping[str, Any]
 Record = Mapping[str, Any]

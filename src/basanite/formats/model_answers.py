@@ -122,7 +122,7 @@ def read_calls(rows: Sequence[tuple[int, Mapping[str, Any]]]) -> Calls:
             continue
         item, repeat = row.get("item"), row.get("repeat")
         if not isinstance(item, str) or type(repeat) is not int or repeat < 1 or not isinstance(row.get("text"), str):
-            raise ValueError(f"line {number}: this is no call of `basanite run`")
+            raise ValueError(f"line {number}: this line is no call of a model run")
         calls[item, repeat] = number, row
     return Calls(system, patterns, calls)
 

@@ -45,7 +45,7 @@ from basanite.metrics.calibration import (
     why_too_few,
 )
 from basanite.problems import Findings, shortened
-from basanite.tasks import Task
+from basanite.tasks import AnswerFormat, Task
 from basanite.tasks.items import Counted, ItemSpec, Pairs, Settings, opener
 
 RULE: Final = "L-6"
@@ -55,7 +55,7 @@ USED: Final = ("id", ANSWER, "judge", "people", "drawn", "stratum", "system")
 REFERENCE, SUBMISSION = Place("reference", RULE), Place("submission", RULE)
 LICENSED: Final = "judge "
 """How the sentence on a license begins."""
-WHAT: Final = "write it with `basanite judge calibrate`"
+WHAT: Final = "write it by a calibration of the judge"
 TEXTS: Final = ("text", "answer", "prediction")
 """What a submission may call an answer."""
 
@@ -269,4 +269,8 @@ TASK = Task(
     primary=CORRECTED.name,
     metrics=METRICS,
     open=opener(SPEC),
+    answers=AnswerFormat(
+        "The answer to every item of the data, a JSON object per line with `id` and `text`.",
+        example='{"id": "q000", "text": "107"}\n{"id": "q001", "text": "7914"}\n',
+    ),
 )

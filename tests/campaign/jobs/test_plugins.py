@@ -30,7 +30,7 @@ def child(folder, named, pack):
     (folder / "in/key").symlink_to(pack.key)
     (folder / "in/run.tgz").symlink_to(pack.perfect)
     order = {"work": "examine", "task": "strange", "settings": {}, "draws": None, "seed": 0, "limits": {}}
-    order |= {"plugins": named, "submission": "run.tgz", "reference": ["key"]}
+    order |= {"plugins": named, "notes": [], "submission": "run.tgz", "reference": ["key"]}
     (folder / "in/order.json").write_text(json.dumps(order))
     command = [sys.executable, "-m", "basanite.campaign.jobs.child"]
     packages = os.pathsep.join(filter(None, (str(folder / "packages"), os.environ.get("PYTHONPATH"))))

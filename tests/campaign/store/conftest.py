@@ -12,6 +12,7 @@ from basanite.campaign.store.tables import (
     Deviation,
     Extra,
     Freeze,
+    ProgramRun,
     Receipt,
     Reference,
     Release,
@@ -85,6 +86,7 @@ def made_rows(office, small):
                 ),
                 Extra(team_id=small.alpha, key="", period="", count=1, reason="", by="", at=now),
                 Freeze(**where, window="dev", plan_version=1, digest="", at=now),
+                ProgramRun(**mine, team_id=small.alpha, window="dev", runner="sandbox", resources={}, started=now),
                 Release(**where, window="dev", level="top", by="", open_appeals=[], at=now),
                 Upload(
                     **where,

@@ -22,6 +22,7 @@ class Trials(Case):
         items, repeats = self.scores.shape
         item, score = np.repeat(np.arange(items), repeats), self.scores.ravel()
         measures = dict.fromkeys(("cost", "latency", "tokens"), self.measures.ravel())
+        measures |= dict.fromkeys(("error", "refusal"), np.round(self.measures.ravel()))
         return metric.statistics(TrialsOfItems([str(at) for at in range(items)], item, score, score >= 1, measures))
 
     def arrays(self):

@@ -26,6 +26,9 @@ SOURCE = Path(basanite.__file__).parent
 OFFLINE = (
     "cli",  # the command line itself
     "clusters",
+    "campaign/moves",  # `import` of other platforms
+    "models",  # `run`, `canary` and `judge by-model`
+    "work/human_sample.py",  # `judge calibrate` alone
     "demo",
     "formats/inspection.py",  # what `inspect` prints
     "formats/kinds",

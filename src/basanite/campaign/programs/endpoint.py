@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Self
 
@@ -72,7 +72,7 @@ class ByEndpoint:
     submission_id: str
     programs: Programs
     url: str
-    token: str
+    token: str = field(repr=False)
     transcript: Transcript
     resolve: Resolver = system_resolver
 

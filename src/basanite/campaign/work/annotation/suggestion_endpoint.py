@@ -54,7 +54,7 @@ def ask_endpoint(
 
 
 def _unreachable(why: object) -> RefusedError:
-    fix = "give the https address of an endpoint that is reachable, or --loopback for one on this machine"
+    fix = "give the https address of an endpoint that is reachable, or allow addresses of this machine"
     return refused(RULE, f"the endpoint cannot be asked: {why}", fix, status=422)
 
 
